@@ -40,49 +40,6 @@ std::string trouble_in(const Function& function, const Frame& frame,
   return {};
 }
 
-std::string need_after(const Function& function, const Loop& loop, const Variable& variable) {
-  const Variable* root = &variable;
-  if (root->frame && root->frame->is_within(loop.frame)) return {};
-  const bool is_own = root->is_object && (root->parameter >= 0 || root->frame) && root->is_apart;
-  if (!is_own) return fmt::format("`{}` may be needed after the loop", variable.name);
-  std::size_t last = 0;
-  for (std::size_t a = 0; a < function.accesses.size(); ++a)
-    if (function.accesses[a].frame->is_within(loop.frame)) last = a;
-  const auto comes_again = [&](const Frame* frame) {
-    for (; frame; frame = frame->parent)
-      if (frame->loop && frame->loop != &loop && loop.frame->is_within(frame) &&
-          !(root->frame && root->frame->is_within(frame)))
-        return true;
-    return false;
-  };
-  for (const Trouble& trouble : function.troubles)
-    if (!trouble.frame->is_within(loop.frame) &&
-        (trouble.line >= loop.line || comes_again(trouble.frame)))
-      return fmt::format("{} in line {} may need `{}`", trouble.reason, trouble.line,
-                         variable.name);
-  for (std::size_t a = 0; a < function.accesses.size(); ++a) {
-    const Access& access = function.accesses[a];
-    if (access.is_write || access.place.variable != root || access.frame->is_within(loop.frame))
-      continue;
-    const bool is_behind = a > last;
-    if (!is_behind && !comes_again(access.frame)) continue;
-    const Frame* again = access.frame;
-    while (!is_behind && !(again->loop && loop.frame->is_within(again))) again = again->parent;
-    // Another value may have been written in between.
-    bool is_written = false;
-    for (std::size_t w = is_behind ? last + 1 : 0; w < a; ++w) {
-      const Access& write = function.accesses[w];
-      is_written = is_written ||
-                   (write.is_write && write.place.variable == root && write.place.steps.empty() &&
-                    (is_behind || write.frame->is_within(again)) &&
-                    access.frame->is_within(together_with(write.frame)));
-    }
-    if (!is_written)
-      return fmt::format("line {} may need the last value of `{}`", access.line, variable.name);
-  }
-  return {};
-}
-
 bool is_written_first(const std::vector<const Access*>& accesses, const Variable* variable) {
   for (std::size_t r = 0; r < accesses.size(); ++r) {
     const Access& read = *accesses[r];

@@ -17,9 +17,6 @@ std::vector<const Access*> accesses_of(const Function& function, const Loop& loo
 std::string trouble_in(const Function& function, const Frame& frame,
                        const std::vector<const Access*>& accesses);
 
-/// The reason why the program may need the final value of a variable after a loop, or nothing.
-std::string need_after(const Function& function, const Loop& loop, const Variable& variable);
-
 /// Whether each iteration writes a variable before reading it, so that the variable can be private.
 bool is_written_first(const std::vector<const Access*>& accesses, const Variable* variable);
 

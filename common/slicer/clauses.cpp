@@ -1,8 +1,5 @@
 #include "clauses.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cctype>
 #include <set>
@@ -32,10 +29,6 @@ std::string sign_of(Update update) {
       return "|";
     case Update::parity:
       return "^";
-    case Update::logical_and:
-      return "&&";
-    case Update::logical_or:
-      return "||";
     default:
       return "";
   }
@@ -43,63 +36,10 @@ std::string sign_of(Update update) {
 
 bool makes_parallel(const Pragma& pragma) {
   static const std::set<std::string> of_loops{"for", "simd", "taskloop", "distribute", "loop"};
-  const std::vector<std::string> names = pragma.names();
+  const auto clauses = std::find(pragma.words.begin(), pragma.words.end(), "(");
   return !pragma.has("declare") &&
-         std::any_of(names.begin(), names.end(),
+         std::any_of(pragma.words.begin(), clauses,
                      [](const std::string& word) { return of_loops.contains(word); });
-}
-
-std::string uncovered(const Pragma& pragma) {
-  static const std::set<std::string> covered{"parallel", "for", "simd", "atomic", "critical"};
-  static const std::set<std::string> declaring{"declare", "threadprivate", "requires"};
-  if (pragma.words.empty() || declaring.contains(pragma.words.front())) return {};
-  std::vector<std::string> of_directive;
-  for (const std::string& word : pragma.names()) {
-    static const std::set<std::string> directives{
-        "parallel", "for",        "simd",         "atomic",    "critical", "target",    "teams",
-        "loop",     "distribute", "taskloop",     "master",    "masked",   "single",    "task",
-        "sections", "section",    "ordered",      "barrier",   "taskwait", "taskyield", "flush",
-        "scan",     "cancel",     "cancellation", "workshare", "tile",     "unroll",    "scope"};
-    if (!directives.contains(word)) break;
-    of_directive.push_back(word);
-  }
-  const bool is_covered =
-      !of_directive.empty() &&
-      std::all_of(of_directive.begin(), of_directive.end(),
-                  [](const std::string& word) { return covered.contains(word); });
-  if (is_covered) return {};
-  if (of_directive.empty()) return pragma.words.front();
-  return fmt::format("{}", fmt::join(of_directive, " "));
-}
-
-std::string doubt_of(const Pragma& pragma, const Source& source) {
-  static const std::set<std::string> known{
-      "parallel", "for",      "simd",    "private",     "firstprivate", "lastprivate", "shared",
-      "schedule", "collapse", "if",      "num_threads", "default",      "safelen",     "simdlen",
-      "nowait",   "ordered",  "aligned", "reduction",   "proc_bind",    "nontemporal", "order"};
-  static const std::set<std::string> operators{"+", "-",  "*",  "&",   "|",
-                                               "^", "&&", "||", "min", "max"};
-  for (const std::string& word : pragma.words)
-    if (source.is_macro_name(word)) return fmt::format("the macro `{}` in the pragma", word);
-  for (const std::string& name : pragma.names())
-    if (!known.contains(name)) return fmt::format("`{}` is not covered", name);
-  for (const std::string& word : pragma.clause("default"))
-    if (word != "shared" && word != "none") return "the clause `default`";
-  for (const char* clause : {"if", "num_threads", "schedule", "collapse"})
-    for (const std::string& word : pragma.clause(clause))
-      if (word == "=" || word == "++" || word == "--")
-        return fmt::format("the clause `{}` changes something", clause);
-  for (const auto& clause : pragma.clauses("reduction"))
-    if (clause.size() < 3 || clause[1] != ":" || !operators.contains(clause[0]))
-      return fmt::format("the operator `{}` of a reduction is not covered",
-                         clause.empty() ? "" : clause[0]);
-  for (const auto& clause : pragma.clauses("lastprivate"))
-    if (names(clause, ":")) return "a modifier of the clause `lastprivate` is not covered";
-  for (const Pragma& other : source.pragmas())
-    if (other.has("declare") && other.has("reduction") && !pragma.clause("reduction").empty() &&
-        other.clause("reduction").front() == pragma.clause("reduction").front())
-      return "a reduction that the file declares";
-  return {};
 }
 
 const Pragma* parallel_pragma(const Loop& loop) {
@@ -121,62 +61,35 @@ bool Clauses::is_counter(const Variable& variable) const {
   return false;
 }
 
-bool Clauses::names_it(const char* clause, const Variable& variable) const {
-  return pragma_ && names(pragma_->clause(clause), variable.name);
-}
-
-Sharing Clauses::sharing(const Variable& variable) const {
-  Sharing found;
-  if (!pragma_) return found;
-  found.is_counter = is_counter(variable);
-  found.takes_value = names_it("firstprivate", variable);
-  found.leaves_value = names_it("lastprivate", variable);
-  found.is_private = variable.is_of_thread || found.is_counter || found.takes_value ||
-                     found.leaves_value || names_it("private", variable);
-  for (const Frame* frame = loop_.frame; frame && !found.is_private; frame = frame->parent) {
+bool Clauses::is_private(const Variable& variable) const {
+  if (!pragma_) return false;
+  if (variable.is_of_thread || is_counter(variable)) return true;
+  for (const char* clause : {"private", "firstprivate", "lastprivate", "linear"})
+    if (names(pragma_->clause(clause), variable.name)) return true;
+  bool is_in_region = false;
+  for (const Frame* frame = loop_.frame; frame; frame = frame->parent) {
     if (!frame->region) continue;
     for (const char* clause : {"private", "firstprivate"})
       if (frame->region != pragma_ && names(frame->region->clause(clause), variable.name))
-        found.is_private = true;
-    found.is_of_region = variable.frame && !variable.is_named && variable.frame->is_within(frame);
-    found.is_private = found.is_private || found.is_of_region;
+        return true;
+    is_in_region = variable.frame && !variable.is_named && variable.frame->is_within(frame);
     break;
   }
-  return found;
-}
-
-std::string Clauses::reduction_of(const Variable& variable) const {
-  if (!pragma_) return {};
-  for (const std::vector<std::string>& clause : pragma_->clauses("reduction")) {
-    int depth = 0;  // in array sections
-    for (std::size_t w = 2; w < clause.size(); ++w) {
-      if (depth == 0 && clause[w] == variable.name) return clause[0] == "-" ? "+" : clause[0];
-      depth += (clause[w] == "[") - (clause[w] == "]");
-    }
-  }
-  return {};
+  return is_in_region;
 }
 
 bool Clauses::reduces(const Variable& variable, Update update) const {
-  return update != Update::none && reduction_of(variable) == sign_of(update);
-}
-
-std::string guard_of(const Access& access, const Loop& loop) {
-  for (const Frame* frame = access.frame; frame && frame != loop.frame; frame = frame->parent)
-    if (!frame->guard.empty()) return frame->guard;
-  return {};
-}
-
-std::string surroundings_of(const Loop& loop, const Pragma& pragma) {
-  for (const Frame* frame = loop.frame->parent; frame; frame = frame->parent) {
-    if (!frame->directive.empty()) return fmt::format("the loop stands in `{}`", frame->directive);
-    if (!frame->guard.empty() && !pragma.has("parallel"))
-      return fmt::format("the loop stands in `{}`", frame->guard);
-    if (frame->loop && parallel_pragma(*frame->loop)) return {};
-    if (!frame->region || frame->region == &pragma) continue;
-    return pragma.has("parallel") ? "each thread of a parallel region runs the whole loop" : "";
+  const std::vector<std::string> words =
+      pragma_ ? pragma_->clause("reduction") : std::vector<std::string>();
+  const std::string sign = sign_of(update);
+  bool is_sign = false;
+  for (std::size_t w = 0; w < words.size(); ++w) {
+    if (w + 1 < words.size() && words[w + 1] == ":")
+      is_sign = words[w] == sign || (words[w] == "-" && sign == "+");
+    else if (is_sign && words[w] == variable.name)
+      return true;
   }
-  return {};
+  return false;
 }
 
 }  // namespace slicer

@@ -1,13 +1,9 @@
-#include "clauses.hpp"
-#include "names.hpp"
 #include "reading.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
-
-#include "types.hpp"
 
 namespace slicer {
 
@@ -17,8 +13,6 @@ Loop& Reader::add_loop(CXCursor cursor, const std::vector<const Pragma*>& pragma
   added.line = line(cursor);
   added.range = source_.range(cursor);
   added.pragmas = pragmas;
-  for (const Pragma* pragma : pragmas)
-    if (makes_parallel(*pragma)) added.doubt = doubt_of(*pragma, source_);
   added.is_inlined = scopes_.size() > 2;
   return added;
 }
@@ -26,10 +20,6 @@ Loop& Reader::add_loop(CXCursor cursor, const std::vector<const Pragma*>& pragma
 void Reader::counted(CXCursor cursor, const std::vector<const Pragma*>& pragmas) {
   const Parts parts = parts_of(source_, cursor);
   Frame* const outside = frame_;
-  if (!parts.is_whole) {
-    trouble(cursor, "the head of the loop");
-    return uncounted(cursor, pragmas);
-  }
   enter();
   Loop& read = add_loop(cursor, pragmas);
   if (source_.is_macro(cursor)) read.unknown = "a macro makes the loop";
@@ -38,7 +28,6 @@ void Reader::counted(CXCursor cursor, const std::vector<const Pragma*>& pragmas)
   read.frame = frame_;
   const std::size_t behind = function_.accesses.size();
   if (read.variable) limits(read, parts);
-  if (read.variable && read.step == 0 && parts.step) effect(*parts.step);
   if (!read.variable) {
     if (read.unknown.empty()) read.unknown = "the loop does not count by one variable";
     if (parts.condition && is_expression(*parts.condition)) value(*parts.condition);
@@ -47,10 +36,6 @@ void Reader::counted(CXCursor cursor, const std::vector<const Pragma*>& pragmas)
   if (parts.body) statement(*parts.body);
   for (std::size_t a = behind; a < function_.accesses.size(); ++a) {
     const Access& access = function_.accesses[a];
-    if (access.is_write && read.variable && !read.variable->is_apart &&
-        !read.variable->is_constant && Names::is_elsewhere(access))
-      read.unknown =
-          fmt::format("line {} may change `{}` by another name", access.line, read.variable->name);
     if (access.is_write && access.place.variable == read.variable && access.place.steps.empty())
       read.unknown = fmt::format("line {} changes `{}`", access.line, read.variable->name);
   }
@@ -67,9 +52,7 @@ void Reader::start(Loop& read, const Parts& parts) {
     if (declared.size() != 1 || clang_getCursorKind(declared.front()) != CXCursor_VarDecl) return;
     Variable* variable = find(declared.front());
     const Cursors made_with = initialiser(source_, declared.front());
-    if (!is_wide_integer_type(clang_getCursorType(declared.front())) || variable->alias ||
-        made_with.size() != 1)
-      return;
+    if (!variable->is_integer || variable->alias || made_with.size() != 1) return;
     read.variable = variable;
     read.first = frozen(quietly(made_with.front()));
     return;
@@ -81,9 +64,7 @@ void Reader::start(Loop& read, const Parts& parts) {
     return;
   const Cursors operands = expressions_of(stripped_first);
   const auto to = place(operands[0]);
-  if (!to || !to->steps.empty() || !to->variable->is_integer || !to->unsure.empty() ||
-      !is_wide_integer_type(clang_getCursorType(stripped(operands[0]))))
-    return;
+  if (!to || !to->steps.empty() || !to->variable->is_integer) return;
   read.variable = to->variable;
   read.first = frozen(quietly(operands[1]));
 }

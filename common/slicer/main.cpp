@@ -35,8 +35,6 @@ std::optional<Options> read_options(int argc, char** argv) {
   app.add_flag("--check", options.check, "Check the loops of FILE and print a report");
   app.add_flag("--reductions", options.reductions,
                "List the updates of reductions, and permit a change of their order");
-  app.add_flag("--strict", options.strict,
-               "Make no assumption: a verdict that would need one is `unknown`");
   app.add_option("--json", options.json,
                  "Write the results as JSON to a file, or to standard output for -");
   app.add_flag("--report", options.report,
@@ -52,9 +50,6 @@ std::optional<Options> read_options(int argc, char** argv) {
   app.add_option("FILE", options.file, "The source");
   app.add_option("ARGUMENTS", options.arguments, "Options of the compiler after --, such as -I");
   app.footer(
-      "`independent`, `reduction`, `legal` and `proved` hold for all inputs under the assumptions "
-      "that are printed\nwith their lines. A loop with a construct that is not modelled is "
-      "`unknown`.\n\n"
       "With --check, `#pragma staircase` in front of a nest requests a verdict on a "
       "transformation:\n"
       "interchange(i, j), tile(i: 32, j: 32), skew(j: 2 * i), distribute, fuse or expand(x).\n"
@@ -98,7 +93,6 @@ void check_options(const Options& options) {
     throw staircase::BadInput("--set belongs to --report");
   if (options.report && options.reductions)
     throw staircase::BadInput("--reductions belongs to --check");
-  if (options.strict && !options.check) throw staircase::BadInput("--strict belongs to --check");
   if (!std::ifstream(options.file) || std::filesystem::is_directory(options.file))
     throw staircase::BadInput("the file '" + options.file + "' cannot be read");
   if (!options.json.empty() && options.json != "-") staircase::check_writable(options.json);
@@ -180,7 +174,7 @@ Exit run(int argc, char** argv) {
   report_crashes(options->file);
   const auto functions = read_functions(source);
   const Requests requests = read_requests(read_directives(source));
-  const Checked checked = check(options->file, source, functions, requests, options->strict);
+  const Checked checked = check(options->file, source, functions, requests);
   const std::string json = json_of(checked).dump(2) + "\n";
   if (options->json.empty())
     staircase::write_stdout(text_of(checked, options->reductions));

@@ -28,13 +28,9 @@ bool Names::changes(const Variable& variable, const Frame* frame) const {
   const Place place = variable.of ? *variable.of : Place{const_cast<Variable*>(&variable), {}, {}};
   return std::any_of(function_.accesses.begin(), function_.accesses.end(),
                      [&](const Access& access) {
-                       if (!access.is_write || !access.frame->is_within(frame)) return false;
-                       // What may be written by another name is not known behind it.
-                       if (is_elsewhere(access) && !variable.is_apart && !variable.is_constant &&
-                           access.place.variable != place.variable)
-                         return true;
-                       return access.place.variable == place.variable &&
-                              !has_element(access.place) && may_overlap(access.place, place);
+                       return access.is_write && access.place.variable == place.variable &&
+                              !has_element(access.place) && may_overlap(access.place, place) &&
+                              access.frame->is_within(frame);
                      });
 }
 
@@ -97,13 +93,7 @@ std::optional<Polynomial> Names::polynomial(const Term& term, const Frame* used,
 
 bool Names::is_elsewhere(const Access& access) {
   const Variable& variable = *access.place.variable;
-  const auto leaves = std::count_if(access.place.steps.begin(), access.place.steps.end(),
-                                    [](const Step& step) { return step.leaves; });
-  if (access.place.is_elsewhere || variable.is_stray) return true;
-  if (variable.is_named) return false;
-  // A pointer to memory that the function makes owns it, but not what is behind that.
-  if (leaves > 0) return leaves > 1 || !variable.owns || !variable.is_pointer;
-  return !variable.owns && has_element(access.place);
+  return variable.is_stray || (!variable.owns && !variable.is_named && has_element(access.place));
 }
 
 }  // namespace slicer

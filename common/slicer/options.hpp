@@ -11,7 +11,6 @@
 namespace slicer {
 
 struct Options {
-  bool strict = false;  ///< make no assumption
   bool check = false, reductions = false, report = false;
   std::string file, json, build;
   std::string output;  ///< the file for the program in slices

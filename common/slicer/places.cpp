@@ -14,12 +14,6 @@ void loosen(Place& place, const std::string& why) {
   place.is_loose = true;
 }
 
-Place whole(Variable* variable) {
-  Place place{variable, {}, {}};
-  place.is_view = variable->is_view;
-  return place;
-}
-
 /// Whether what is called is a member that is an array, as in s.a(i, j), by the class's
 /// definition.
 bool member_is_array(const Source& source, CXCursor callee) {
@@ -47,25 +41,20 @@ std::optional<Place> Reader::place(CXCursor cursor) {
     case CXCursor_DeclRefExpr:
       return named(cursor);
     case CXCursor_CXXThisExpr:
-      return own_object();
+      return Place{this_object(), {}, {}};
     case CXCursor_MemberRefExpr:
       return member(cursor);
     case CXCursor_ArraySubscriptExpr: {
       const Cursors operands = expressions_of(cursor);
-      return element(operands[0], {operands[1]}, false, clang_getCursorType(cursor));
+      return element(operands[0], {operands[1]}, false);
     }
     case CXCursor_UnaryOperator: {
       if (operator_of(source_, cursor) != "*") return {};
       const CXCursor base = expressions_of(cursor).front();
       auto of = place(base);
-      if (!of || clang_getCursorKind(stripped(base)) == CXCursor_CXXThisExpr) return of;
-      if (!is_view_type(clang_getCursorType(stripped(base))) &&
-          !is_c_array_type(clang_getCursorType(stripped(base))))
-        return {};
+      if (!of) return {};
       mind_rows(*of, base);
-      of->steps.push_back({{}, constant(0)});
-      of->steps.back().leaves = of->is_view;
-      of->is_view = is_view_type(clang_getCursorType(cursor));
+      of->steps.push_back({{}, constant(0), false});
       return of;
     }
     case CXCursor_CallExpr:
@@ -87,37 +76,27 @@ std::optional<Place> Reader::named(CXCursor cursor) {
       return {};
   }
   Variable* variable = find(declaration);
-  return variable->alias ? *variable->alias : whole(variable);
+  return variable->alias ? *variable->alias : Place{variable, {}, {}};
 }
 
-Place Reader::own_object() { return object_ ? *object_ : whole(this_object()); }
-
 std::optional<Place> Reader::member(CXCursor cursor) {
-  const CXCursor field = clang_getCursorReferenced(cursor);
-  const CXCursorKind referenced = clang_getCursorKind(field);
+  const CXCursorKind referenced = clang_getCursorKind(clang_getCursorReferenced(cursor));
+  if (referenced == CXCursor_CXXMethod || referenced == CXCursor_FunctionTemplate ||
+      referenced == CXCursor_ConversionFunction)
+    return {};
   const Cursors base = expressions_of(cursor);
-  if (referenced == CXCursor_VarDecl) {  // static: one for all objects
-    for (const CXCursor part : base) value(part);
-    Variable* variable = find(field);
-    return variable->alias ? *variable->alias : whole(variable);
-  }
-  // Within a template, the member of an object may not be known yet.
-  const bool is_dependent = clang_Cursor_isNull(field) && base.size() == 1 &&
-                            is_dependent_type(clang_getCursorType(cursor));
-  if (referenced != CXCursor_FieldDecl && !is_dependent) return {};
-  std::optional<Place> of = own_object();
+  std::optional<Place> of = Place{this_object(), {}, {}};
   if (!base.empty()) of = place(base.front());
   if (!of) return {};
   if (!base.empty() && clang_getCursorKind(stripped(base.front())) != CXCursor_CXXThisExpr) {
     const Range behind{source_.range(base.front()).last, source_.range(cursor).last};
     const std::vector<Token> tokens = source_.tokens(behind);
     if (!tokens.empty() && tokens.front() == "->") {
-      if (!is_view_type(clang_getCursorType(stripped(base.front())))) return {};
       mind_rows(*of, base.front());
-      of->steps.push_back({{}, constant(0)});
-      of->steps.back().leaves = true;
+      of->steps.push_back({{}, constant(0), false});
     }
   }
+  const CXCursor field = clang_getCursorReferenced(cursor);
   if (clang_getCursorKind(clang_getCursorSemanticParent(field)) == CXCursor_UnionDecl) {
     loosen(*of, "members of a union share memory");
     return of;
@@ -126,16 +105,7 @@ std::optional<Place> Reader::member(CXCursor cursor) {
     loosen(*of, "fields of some bits share memory");
     return of;
   }
-  of->steps.push_back({last_word(source_, cursor), {}});
-  const CXType type = clang_getCursorType(field);
-  of->steps.back().leaves = is_reference(type);
-  of->is_view = is_view_type(type);
-  const bool leads = is_view_type(type) || is_reference(type);
-  if (const auto line = leads ? facts_.reseated(field) : std::nullopt) {
-    loosen(*of, fmt::format("line {} lets `{}` be memory that something else names", *line,
-                            last_word(source_, cursor)));
-    of->is_elsewhere = true;
-  }
+  of->steps.push_back({last_word(source_, cursor), {}, false});
   return of;
 }
 
@@ -147,27 +117,17 @@ void Reader::mind_rows(Place& of, CXCursor base) {
     loosen(of, fmt::format("rows of `{}` may be the same memory", of.variable->name));
 }
 
-std::optional<Place> Reader::element(CXCursor base, const Cursors& subscripts, bool in_call,
-                                     CXType type_of_element) {
+std::optional<Place> Reader::element(CXCursor base, const Cursors& subscripts, bool in_call) {
   auto of = place(base);
   if (!of) return {};
   mind_rows(*of, base);
-  const CXType type = clang_getCursorType(stripped(base));
-  const long extent = clang_getCanonicalType(type).kind == CXType_ConstantArray
-                          ? static_cast<long>(clang_getArraySize(clang_getCanonicalType(type)))
-                          : 0;
-  if (is_dependent_type(type_of_element)) assume_number(base);
   if (is_packed_type(clang_getCursorType(stripped(base))))
     loosen(*of, fmt::format("elements of `{}` are bits that share memory", of->variable->name));
   for (const CXCursor subscript : subscripts) {
     Term index = value(subscript);
     if (index.text.empty()) index.text = source_.text(subscript);
     of->steps.push_back({{}, std::move(index), in_call});
-    of->steps.back().leaves = of->is_view;
-    of->steps.back().extent = extent;
-    of->is_view = false;
   }
-  of->is_view = is_view_type(type_of_element);
   return of;
 }
 
@@ -178,9 +138,9 @@ std::optional<Place> Reader::called_place(CXCursor cursor) {
   if (name == "operator[]" || name == "operator()" || name == "operator*") {
     const Cursors arguments = arguments_of(cursor);
     if (arguments.empty() || !is_array_type(clang_getCursorType(stripped(arguments.front()))))
-      return returned_by(cursor);
+      return {};
     return element(arguments.front(), {arguments.begin() + 1, arguments.end()},
-                   name == "operator()", clang_getCursorType(cursor));
+                   name == "operator()");
   }
   if (kind == CXCursor_Constructor || kind == CXCursor_ConversionFunction) {
     const Cursors arguments = kind == CXCursor_Constructor
@@ -191,8 +151,6 @@ std::optional<Place> Reader::called_place(CXCursor cursor) {
                ? place(arguments.front())
                : std::nullopt;
   }
-  if (name.starts_with("operator") && kind == CXCursor_CXXMethod) return returned_by(cursor);
-  const CXType type = clang_getCursorType(cursor);
   const Cursors parts = expressions_of(cursor);
   if (parts.empty()) return {};
   const CXCursor callee = stripped(parts.front());
@@ -201,26 +159,24 @@ std::optional<Place> Reader::called_place(CXCursor cursor) {
     const Cursors base = expressions_of(callee);
     if (base.size() == 1 && last_word(source_, callee) == "row" &&
         is_matrix_type(clang_getCursorType(stripped(base.front())))) {
-      auto row = element(base.front(), arguments, true, CXType{});
+      auto row = element(base.front(), arguments, true);
       if (row)
         for (std::size_t a = 1; a <= arguments.size(); ++a)
           row->steps[row->steps.size() - a].is_row = true;
       return row;
     }
-    return member_is_array(source_, callee) ? element(callee, arguments, true, type)
-                                            : returned_by(cursor);
+    return member_is_array(source_, callee) ? element(callee, arguments, true) : std::nullopt;
   }
-  if (clang_getCursorKind(callee) != CXCursor_DeclRefExpr) return {};
-  if (!is_matrix_type(clang_getCursorType(callee))) return returned_by(cursor);
-  return element(callee, arguments, true, type);
+  if (clang_getCursorKind(callee) != CXCursor_DeclRefExpr ||
+      !is_matrix_type(clang_getCursorType(callee)))
+    return {};
+  return element(callee, arguments, true);
 }
 
 void Reader::access(CXCursor cursor, const Place& place, bool is_write, Update update) {
   const bool is_pointer = is_view_type(clang_getCursorType(stripped(cursor)));
-  const CXType type = without_reference(clang_getCursorType(stripped(cursor)));
-  const bool is_number = type.kind >= CXType_FirstBuiltin && type.kind <= CXType_LastBuiltin;
-  function_.accesses.push_back({place, is_write, frame_, line(cursor), source_.text(cursor), update,
-                                is_pointer, is_number ? type.kind : CXType_Invalid});
+  function_.accesses.push_back(
+      {place, is_write, frame_, line(cursor), source_.text(cursor), update, guard_, is_pointer});
 }
 
 Term Reader::read(CXCursor cursor, const Place& place) {

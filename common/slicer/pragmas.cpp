@@ -20,8 +20,7 @@ std::vector<std::string> words_in(std::string_view text) {
   std::vector<std::string> words;
   for (std::size_t c = 0; c < text.size(); ++c) {
     if (std::isspace(text[c])) continue;
-    const bool is_twice = c > 0 && text[c] == text[c - 1] && (text[c] == '&' || text[c] == '|');
-    if (c > 0 && !words.empty() && ((is_of_name(text[c]) && is_of_name(text[c - 1])) || is_twice))
+    if (c > 0 && !words.empty() && is_of_name(text[c]) && is_of_name(text[c - 1]))
       words.back() += text[c];
     else
       words.emplace_back(1, text[c]);

@@ -14,6 +14,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+const char* const assumptions =
+    "Assumed: parameters, members and globals of different names are different memory; subscripts\n"
+    "are within bounds; integers do not wrap around; operators and constructors do as they say.\n";
+
 std::string name_of(const Loop& loop) {
   return loop.variable ? "for " + loop.variable->name : "loop";
 }
@@ -28,8 +32,10 @@ std::string line_of(const Finding& found, bool with_reductions) {
 }
 
 std::string claim_of(const Finding& found) {
-  return fmt::format("  line {:<4} {}: {}{}{}\n", found.pragma->line, found.pragma->text,
-                     slicer::name_of(found.claim), found.claim == Claim::proved ? "" : ": ",
+  const std::string said = found.claim == Claim::proved    ? "proved"
+                           : found.claim == Claim::refuted ? "refuted: "
+                                                           : "beyond affine: ";
+  return fmt::format("  line {:<4} {}: {}{}\n", found.pragma->line, found.pragma->text, said,
                      found.why);
 }
 
@@ -68,35 +74,6 @@ Json json_of(const Ruling& ruling) {
           {"reason", ruling.reason}};
 }
 
-/// The assumptions of all verdicts and rulings. If several loops of a function need the same
-/// assumption, its line is that of the first loop.
-std::string assumptions_of(const Checked& checked) {
-  std::set<std::pair<int, std::string>> all;
-  for (const auto& [function, findings] : checked.functions) {
-    std::set<std::string> known;
-    const auto note = [&](const std::vector<Assumption>& assumptions) {
-      for (const Assumption& assumption : assumptions)
-        if (known.insert(assumption.text).second) all.insert({assumption.line, assumption.text});
-    };
-    for (const Finding& found : findings) {
-      note(found.assumptions);
-      for (const auto& [loop, rulings] : checked.rulings)
-        for (const Ruling& ruling : rulings)
-          if (loop == found.loop) note(ruling.assumptions);
-    }
-  }
-  std::string text = all.empty() ? "" : "Assumed\n";
-  for (const auto& [line, assumed] : all) text += fmt::format("  line {:<4} {}\n", line, assumed);
-  return text;
-}
-
-Json json_of(const std::vector<Assumption>& assumptions) {
-  Json all = Json::array();
-  for (const Assumption& assumption : assumptions)
-    all.push_back({{"line", assumption.line}, {"text", assumption.text}});
-  return all;
-}
-
 }  // namespace
 
 bool Checked::is_refuted(bool with_reductions) const {
@@ -111,7 +88,7 @@ bool Checked::is_refuted(bool with_reductions) const {
 }
 
 Checked check(const std::string& file, const Source& source, const std::list<Function>& functions,
-              const Requests& requests, bool is_strict) {
+              const Requests& requests) {
   Checked checked{file, {}, {}, {}};
   std::set<unsigned> places;
   std::vector<const Pragma*> seen;
@@ -119,10 +96,10 @@ Checked check(const std::string& file, const Source& source, const std::list<Fun
     std::vector<Finding> findings;
     for (const Loop& loop : function.loops) {
       if (loop.is_inlined) continue;
-      findings.push_back(examine(function, loop, is_strict));
+      findings.push_back(examine(function, loop));
       seen.push_back(findings.back().pragma);
       if (const auto asked = requests.find(loop.range.first); asked != requests.end()) {
-        checked.rulings.push_back({&loop, judge(function, loop, asked->second, is_strict)});
+        checked.rulings.push_back({&loop, judge(function, loop, asked->second)});
         places.insert(loop.range.first);
       }
     }
@@ -155,7 +132,7 @@ std::string text_of(const Checked& checked, bool with_reductions) {
   if (!checked.rulings.empty()) text += "Transformations\n";
   for (const auto& [loop, rulings] : checked.rulings)
     for (const Ruling& ruling : rulings) text += line_of(ruling, with_reductions);
-  return text + assumptions_of(checked);
+  return text + assumptions;
 }
 
 Json json_of(const Checked& checked) {
@@ -167,19 +144,12 @@ Json json_of(const Checked& checked) {
                        {"variable", found.loop->variable ? found.loop->variable->name : ""},
                        {"verdict", slicer::name_of(found.verdict)},
                        {"pair", found.pair ? json_of(*found.pair) : Json()},
-                       {"reason", found.reason},
-                       {"assumptions", json_of(found.assumptions)}});
-  // A loop without a pragma has no key of that name, nor one of which nothing is asked.
+                       {"reason", found.reason}});
+  // A loop of which nothing is asked has no such key.
   std::size_t at = 0;
   for (const auto& [function, findings] : checked.functions)
     for (const Finding& found : findings) {
       Json& loop = loops[at++];
-      if (found.pragma)
-        loop["claim"] = {{"line", found.pragma->line},
-                         {"pragma", found.pragma->text},
-                         {"verdict", slicer::name_of(found.claim)},
-                         {"pair", found.against ? json_of(*found.against) : Json()},
-                         {"reason", found.why}};
       for (const auto& [of, rulings] : checked.rulings)
         if (of == found.loop)
           for (const Ruling& ruling : rulings) loop["transformations"].push_back(json_of(ruling));

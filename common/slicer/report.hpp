@@ -24,9 +24,8 @@ struct Checked {
 };
 
 /// \throws BadInput if no loop follows the pragma of a requested transformation
-/// \param is_strict whether a verdict that would need an assumption is `unknown`
 Checked check(const std::string& file, const Source& source, const std::list<Function>& functions,
-              const Requests& requests, bool is_strict);
+              const Requests& requests);
 
 std::string text_of(const Checked& checked, bool with_reductions);
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <staircase/error.hpp>
 
 namespace slicer {
@@ -29,44 +28,20 @@ std::vector<CXCursor> children_of(CXCursor cursor) {
 }
 
 bool Pragma::has(std::string_view word) const {
-  const std::vector<std::string> all = names();
-  return std::find(all.begin(), all.end(), word) != all.end();
-}
-
-std::vector<std::string> Pragma::names() const {
-  std::vector<std::string> names;
-  int depth = 0;
-  for (const std::string& word : words) {
-    depth -= word == ")";
-    if (depth == 0 && word != ")" && word != "(" && word != ",") names.push_back(word);
-    depth += word == "(";
-  }
-  return names;
-}
-
-std::vector<std::vector<std::string>> Pragma::clauses(std::string_view name) const {
-  std::vector<std::vector<std::string>> found;
-  int depth = 0;
-  for (std::size_t w = 0; w + 1 < words.size(); ++w) {
-    if (depth == 0 && words[w] == name && words[w + 1] == "(") {
-      found.emplace_back();
-      int inner = 0;
-      for (++w; w < words.size(); ++w) {
-        inner += (words[w] == "(") - (words[w] == ")");
-        if (inner == 0) break;
-        if (inner > 1 || words[w] != "(") found.back().push_back(words[w]);
-      }
-      continue;
-    }
-    depth += (words[w] == "(") - (words[w] == ")");
-  }
-  return found;
+  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 std::vector<std::string> Pragma::clause(std::string_view name) const {
   std::vector<std::string> said;
-  for (const std::vector<std::string>& each : clauses(name))
-    said.insert(said.end(), each.begin(), each.end());
+  for (std::size_t w = 0; w + 1 < words.size(); ++w) {
+    if (words[w] != name || words[w + 1] != "(") continue;
+    int depth = 0;
+    for (++w; w < words.size(); ++w) {
+      depth += (words[w] == "(") - (words[w] == ")");
+      if (depth == 0) break;
+      if (words[w] != "(" && words[w] != ")") said.push_back(words[w]);
+    }
+  }
   return said;
 }
 
@@ -158,10 +133,7 @@ Source::Source(const std::string& path, const Arguments& arguments, const std::s
   file_ = clang_getFile(unit_.get(), path.c_str());
   all_ = file_of(file_).text;
   for (const CXCursor cursor : children_of(root()))
-    if (clang_getCursorKind(cursor) == CXCursor_MacroDefinition && can_see(cursor)) {
-      std::vector<std::string>& words = definitions_[text_of(clang_getCursorSpelling(cursor))];
-      for (const Token& token : tokens(range(cursor))) words.push_back(token.text);
-    } else if (clang_getCursorKind(cursor) == CXCursor_MacroExpansion && can_see(cursor)) {
+    if (clang_getCursorKind(cursor) == CXCursor_MacroExpansion && can_see(cursor)) {
       macros_.push_back(range(cursor));
       if (has(cursor)) note_macro(macros_.back(), clang_getCursorReferenced(cursor));
     }
@@ -327,27 +299,6 @@ bool Source::is_macro(CXCursor cursor) const {
   return std::any_of(macros_.begin(), macros_.end(), [&](const Range& macro) {
     return macro.first <= place && place < macro.last;
   });
-}
-
-bool Source::may_assign(CXCursor cursor) const {
-  std::vector<std::string> words;
-  const Range part = range(cursor);
-  for (const Range& macro : macros_)
-    if (macro.first < part.last && part.first < macro.last)
-      for (const Token& token : tokens(macro)) words.push_back(token.text);
-  if (words.empty()) return true;
-  std::set<std::string> seen;
-  while (!words.empty()) {
-    const std::string word = std::move(words.back());
-    words.pop_back();
-    const bool compares = word == "==" || word == "<=" || word == ">=" || word == "!=";
-    if (word == "++" || word == "--" || word == "##" || (word.ends_with("=") && !compares))
-      return true;
-    const auto found = definitions_.find(word);
-    if (found == definitions_.end() || !seen.insert(word).second) continue;
-    words.insert(words.end(), found->second.begin(), found->second.end());
-  }
-  return false;
 }
 
 std::vector<const Pragma*> Source::pragmas(unsigned statement) const {

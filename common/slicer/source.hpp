@@ -6,7 +6,6 @@
 #include <clang-c/Index.h>
 
 #include <list>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -40,14 +39,9 @@ struct Pragma {
   int line;
   unsigned statement;
 
-  /// Whether a word belongs to the directive or is the name of a clause.
   bool has(std::string_view word) const;
   /// The words in the parentheses of all clauses with this name.
   std::vector<std::string> clause(std::string_view name) const;
-  /// The words in the parentheses of each clause with this name.
-  std::vector<std::vector<std::string>> clauses(std::string_view name) const;
-  /// The words of the directive, and the names of all clauses.
-  std::vector<std::string> names() const;
 };
 
 /// The arguments of libclang for a file.
@@ -82,11 +76,6 @@ class Source {
   std::vector<Token> tokens(Range range) const;
   /// Whether a macro produces an expression, so that the file does not contain it.
   bool is_macro(CXCursor cursor) const;
-  /// Whether the file or a header of the project defines a macro of this name.
-  bool is_macro_name(const std::string& word) const { return definitions_.contains(word); }
-  /// Whether an expression from a macro may contain an assignment, judged by the words of the
-  /// macro.
-  bool may_assign(CXCursor cursor) const;
   /// The pragmas of OpenMP that refer to the statement at a position.
   std::vector<const Pragma*> pragmas(unsigned statement) const;
   const std::vector<Pragma>& pragmas() const { return pragmas_; }
@@ -132,8 +121,6 @@ class Source {
   mutable std::list<File> files_;  ///< the file itself, and headers that were needed
   std::vector<Pragma> pragmas_;
   std::vector<Range> macros_;
-  /// The words of each macro that the file or a header of the project defines.
-  std::map<std::string, std::vector<std::string>> definitions_;
   struct Meaning {
     Range used;
     std::string text;

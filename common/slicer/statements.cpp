@@ -2,30 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
-#include <set>
 
-#include "clauses.hpp"
 #include "types.hpp"
 
 namespace slicer {
 namespace {
 
 bool is_for(CXCursor cursor) { return clang_getCursorKind(cursor) == CXCursor_ForStmt; }
-
-/// Whether what is said of a variable behind its type does not change what it is.
-bool has_known_attributes(const Source& source, CXCursor declaration) {
-  static const std::set<std::string> known{"aligned",    "__aligned__", "unused",
-                                           "__unused__", "may_alias",   "vector_size"};
-  const std::vector<Token> tokens = source.tokens(source.range(declaration));
-  for (std::size_t t = 0; t < tokens.size(); ++t) {
-    if (tokens[t] == "asm" || tokens[t] == "__asm__" || tokens[t] == "volatile") return false;
-    if (tokens[t] == "__attribute__")
-      if (t + 3 >= tokens.size() || !known.contains(tokens[t + 3].text)) return false;
-  }
-  return true;
-}
 
 /// What holds threads apart in a statement. Critical sections of different names do not.
 std::string guard_of(const Pragma& pragma) {
@@ -39,14 +23,11 @@ std::string guard_of(const Pragma& pragma) {
 
 void Reader::statement(CXCursor cursor) {
   Frame* const outside = frame_;
+  const std::string guard = guard_;
   const auto pragmas = source_.pragmas(source_.range(cursor).first);
   for (const Pragma* pragma : pragmas) {
     if (pragma->has("parallel")) enter()->region = pragma;
-    if (const std::string held = guard_of(*pragma); !held.empty()) enter()->guard = held;
-    if (const std::string other = uncovered(*pragma); !other.empty()) {
-      enter()->directive = other;
-      trouble(cursor, fmt::format("the directive `{}`", other));
-    }
+    if (const std::string held = guard_of(*pragma); !held.empty()) guard_ = held;
   }
   switch (clang_getCursorKind(cursor)) {
     case CXCursor_CompoundStmt:
@@ -84,13 +65,12 @@ void Reader::statement(CXCursor cursor) {
         statement(children_of(cursor).front());
       break;
     default:
-      if (is_expression(cursor) && !source_.is_macro(cursor))
+      if (is_expression(cursor))
         effect(cursor);
-      else if (is_expression(cursor))
-        value(cursor);
       else
         trouble_with(cursor, "the statement");
   }
+  guard_ = guard;
   frame_ = outside;
 }
 
@@ -139,12 +119,12 @@ void Reader::effect(CXCursor cursor) {
   const std::string operation =
       is_binary || kind == CXCursor_UnaryOperator ? operator_of(source_, cursor) : "";
   const std::string overload = kind == CXCursor_CallExpr ? operation_of(source_, cursor) : "";
+  const bool assigns = overload == "=" || overload == "+=" || overload == "-=" ||
+                       overload == "*=" || overload == "/=";
   if (is_binary && operation == ",")
     for (const CXCursor part : expressions_of(cursor)) effect(part);
-  else if ((is_binary && operation == "=") || kind == CXCursor_CompoundAssignOperator)
+  else if ((is_binary && operation == "=") || kind == CXCursor_CompoundAssignOperator || assigns)
     assign(cursor, true);
-  else if (!overload.empty())
-    overloaded(cursor, overload, true);
   else if (operation == "++" || operation == "--")
     count(cursor, true);
   else
@@ -163,32 +143,17 @@ void Reader::declaration(CXCursor cursor) {
     if (!is_harmless) trouble_with(cursor, "the declaration");
     return;
   }
-  if (clang_Cursor_getStorageClass(cursor) == CX_SC_Extern) return;  // see find()
   const Cursors made_with = initialiser(source_, cursor);
   Variable* variable = declare(cursor);
-  const bool is_of_thread = clang_getCursorTLSKind(cursor) != CXTLS_None;
-  if (clang_Cursor_getStorageClass(cursor) == CX_SC_Static || is_of_thread) {
+  if (clang_Cursor_getStorageClass(cursor) == CX_SC_Static) {
     variable->is_named = true;
     if (!is_constant_type(clang_getCursorType(cursor))) trouble_with(cursor, "the static");
     return;
   }
   variable->frame = frame_;
-  read_type(cursor, made_with);
   bind(*variable, clang_getCursorType(cursor), made_with);
   if (!made_with.empty() && !variable->value && !variable->alias && !variable->is_stray)
     access(cursor, {variable, {}, {}}, true);
-}
-
-void Reader::read_type(CXCursor declaration, const Cursors& made_with) {
-  const CXType type = clang_getCursorType(declaration);
-  if (!is_reference(type) && !is_value_type(type) && !is_array_type(type))
-    trouble_with(declaration, "nothing is known of the object");
-  if (!has_known_attributes(source_, declaration)) trouble_with(declaration, "the attribute of");
-  for (const CXCursor part : expressions_of(declaration)) {
-    const bool is_read = std::any_of(made_with.begin(), made_with.end(),
-                                     [&](CXCursor each) { return clang_equalCursors(each, part); });
-    if (!is_read) value(part);  // how many elements there are, or how an object is made
-  }
 }
 
 void Reader::bindings(CXCursor cursor) {
@@ -215,7 +180,6 @@ void Reader::bindings(CXCursor cursor) {
 
 void Reader::branch(CXCursor cursor) {
   Cursors parts = children_of(cursor);
-  if (parts.size() == 2 && is_expression(parts[0]) && updates_if(parts)) return;
   Frame* const outside = frame_;
   const auto condition = condition_of(cursor, parts);
   if (!condition) return;
@@ -299,21 +263,9 @@ void Reader::leave(CXCursor cursor, const std::string& reason) {
 
 void Reader::give_back(CXCursor cursor) {
   Term result = unknown(source_.text(cursor));
-  for (const CXCursor part : expressions_of(cursor)) {
-    if (base_ && is_reference(result_type_)) {
-      if (auto of = place(part); of && !has_returned_) returned_place_ = frozen(std::move(*of));
-      if (!returned_place_) trouble_with(cursor, "nothing is known of the place");
-    } else {
-      result = value(part);
-    }
-  }
+  for (const CXCursor part : expressions_of(cursor)) result = value(part);
   const bool early = has_returned_ || !is_outside_loops();
-  const Cursors parts = expressions_of(cursor);
-  if (!early && parts.size() == 1 &&
-      holds(result_type_, clang_getCursorType(stripped(parts.front()))))
-    returned_ = frozen(result);
-  else
-    returned_ = unknown(early ? "a value returned early" : source_.text(cursor));
+  returned_ = early ? unknown("a value returned early") : frozen(result);
   for (const Frame* frame = frame_; frame && frame != base_; frame = frame->parent)
     if (frame->loop || (base_ && frame->condition)) {
       trouble(cursor, "`return` leaves the loop");

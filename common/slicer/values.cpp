@@ -9,16 +9,6 @@
 namespace slicer {
 namespace {
 
-/// Whether an operand that is not evaluated might be so all the same, and would do something.
-bool has_effect(const Source& source, CXCursor cursor) {
-  const std::vector<Token> tokens = source.tokens(source.range(cursor));
-  const auto count = [&](const std::string& word) {
-    return std::count_if(tokens.begin(), tokens.end(),
-                         [&](const Token& token) { return token == word; });
-  };
-  return count("++") + count("--") + count("=") > 0 || (count("(") > 1 && count("[") > 0);
-}
-
 bool is_pack(const Source& source, CXCursor cursor) {
   const std::vector<Token> tokens = source.tokens(source.range(cursor));
   return std::find_if(tokens.begin(), tokens.end(),
@@ -44,14 +34,12 @@ Term Reader::value(CXCursor cursor) {
       return literal(cursor);
     case CXCursor_DeclRefExpr:
       return enumerator(cursor);
-    case CXCursor_UnaryExpr:  // sizeof and the like
-      if (has_effect(source_, cursor)) trouble_with(cursor, "the expression");
-      return unknown(text);
     case CXCursor_FloatingLiteral:
     case CXCursor_CharacterLiteral:
     case CXCursor_StringLiteral:
     case CXCursor_CXXBoolLiteralExpr:
     case CXCursor_CXXNullPtrLiteralExpr:
+    case CXCursor_UnaryExpr:  // sizeof
     case CXCursor_SizeOfPackExpr:
       return unknown(text);
     case CXCursor_BinaryOperator:
@@ -69,7 +57,6 @@ Term Reader::value(CXCursor cursor) {
     case CXCursor_CStyleCastExpr:
       return cast(cursor);
     case CXCursor_InitListExpr:
-      if (!makes_plainly(clang_getCursorType(cursor))) trouble_with(cursor, "the expression");
       return all_of(cursor);
     case CXCursor_CallExpr:
       return call(cursor);
@@ -121,16 +108,6 @@ Term Reader::enumerator(CXCursor cursor) {
   const CXCursor declaration = clang_getCursorReferenced(cursor);
   if (clang_getCursorKind(declaration) == CXCursor_EnumConstantDecl)
     return constant(clang_getEnumConstantDeclValue(declaration));
-  switch (clang_getCursorKind(declaration)) {
-    case CXCursor_FunctionDecl:
-    case CXCursor_FunctionTemplate:
-    case CXCursor_CXXMethod:
-    case CXCursor_NonTypeTemplateParameter:
-      break;
-    default:  // what is not known yet in a template is a number by assumption
-      if (!clang_Cursor_isNull(declaration) || !is_dependent_type(clang_getCursorType(cursor)))
-        trouble_with(cursor, "the expression");
-  }
   return unknown(source_.text(cursor));
 }
 
@@ -138,12 +115,8 @@ Term Reader::cast(CXCursor cursor) {
   const Cursors parts = expressions_of(cursor);
   Term of = unknown(source_.text(cursor));
   for (const CXCursor part : parts) of = value(part);
-  const CXType type = clang_getCursorType(cursor);
-  if (!is_value_type(type) && clang_getCanonicalType(type).kind != CXType_Void)
-    trouble_with(cursor, "the cast");
-  if (parts.size() == 1 && is_integer_type(type) &&
-      is_integer_type(clang_getCursorType(stripped(parts.front()))) &&
-      holds(type, clang_getCursorType(stripped(parts.front()))))
+  if (parts.size() == 1 && is_wide_integer_type(clang_getCursorType(cursor)) &&
+      is_integer_type(clang_getCursorType(stripped(parts.front()))))
     return of;
   return unknown(source_.text(cursor));
 }
@@ -169,12 +142,11 @@ Term Reader::unary(CXCursor cursor) {
     if (!place(operand)) trouble_with(cursor, "the address");
     return unknown(source_.text(cursor));
   }
-  if (is_dependent_type(clang_getCursorType(operand))) assume_number(cursor);
   Term of = value(operand);
   if (operation == "-") return made(Operation::difference, {constant(0), std::move(of)});
   if (operation == "+") return of;
   if (operation == "!" || operation == "not") return negated(std::move(of));
-  if (operation != "~") trouble_with(cursor, "the expression");
+  if (operation == "*") trouble_with(cursor, "what is at");
   return unknown(source_.text(cursor));
 }
 
@@ -195,18 +167,7 @@ Term Reader::binary(CXCursor cursor) {
     return made(is_both ? Operation::both : Operation::either,
                 {std::move(first), std::move(second)});
   }
-  if (operands.size() != 2) {
-    trouble_with(cursor, "the expression");
-    return unknown(source_.text(cursor));
-  }
-  for (const CXCursor operand : operands)
-    if (is_dependent_type(clang_getCursorType(operand))) assume_number(cursor);
-  if (operation == ",") {
-    effect(operands[0]);
-    return value(operands[1]);
-  }
-  Term second = value(operands[1]);
-  return combined(cursor, operation, value(operands[0]), std::move(second), operands);
+  return combined(cursor, operation, value(operands[0]), value(operands[1]), operands);
 }
 
 Term Reader::combined(CXCursor cursor, const std::string& operation, Term first, Term second,
@@ -234,7 +195,7 @@ Term Reader::combined(CXCursor cursor, const std::string& operation, Term first,
   if (operation == ">=") return both(Operation::at_most, std::move(second), std::move(first));
   if (operation == "!=" || operation == "not_eq")
     return negated(both(Operation::equal, std::move(first), std::move(second)));
-  if (!only_computes(operation)) trouble_with(cursor, "the expression");
+  if (operation.empty()) trouble_with(cursor, "the expression");
   return unknown(source_.text(cursor));
 }
 

@@ -2,12 +2,9 @@
 /// Loops that are hard to see through, each with its verdict behind its head.
 
 #include <algorithm>
-#include <bitset>
-#include <complex>
 #include <functional>
 #include <istream>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -50,7 +47,7 @@ int even(int i) {
 void calls(double* a, std::vector<double>& v, Thing* s, std::function<void(int)> f, int n) {
   for (int i = 0; i < n; ++i) { a[i] = outside(a[i]); }  // unknown
   for (int i = 0; i < n; ++i) { f(i); }  // unknown
-  for (int i = 0; i < n; ++i) { s[i].set(i); }  // independent
+  for (int i = 0; i < n; ++i) { s[i].set(i); }  // unknown
   for (int i = 0; i < n; ++i) { v.push_back(i); }  // unknown
   for (int i = 0; i < n; ++i) { std::swap(a[0], a[i]); }  // unknown
   for (int i = 0; i < n; ++i) { [&](int k) { a[k] = a[k + 1]; }(i); }  // unknown
@@ -157,7 +154,7 @@ void updates(double* a, int n) {
   for (int i = 0; i < n; ++i) { s += a[i]; a[i] = s; }  // dependent
   for (int i = 0; i < n; ++i) { a[i] = s += 1; }  // dependent
   for (int i = 0; i < n; ++i) { s = std::max(a[i], s); }  // reduction
-  for (int i = 0; i < n; ++i) { if (a[i] > s) s = a[i]; }  // reduction
+  for (int i = 0; i < n; ++i) { if (a[i] > s) s = a[i]; }  // unknown
   for (int i = 0; i < n; ++i) { if (a[i] > 1) s += a[i]; }  // reduction
   for (int i = 0; i < n; ++i) { t[i % 8] = a[i]; a[i] = t[0]; }  // dependent
   for (int i = 0; i < n; ++i) { double own[2] = {}; own[0] = a[i]; a[i] = own[1]; }  // independent
@@ -242,104 +239,4 @@ void wrapped(double* a, const staircase::View<double, 2>& v, unsigned n) {
   for (int i = -1; i < 1; ++i) { if (i < v.extent(0)) a[0] = i; }  // independent
   for (int i = 0; i < 2; ++i) { a[v.extent(i)] = i; }  // unknown
 }
-
-// Pointers that are seated anew where the loop does not show it.
-double shared_numbers[8];
-double *one_global, *other_global, *into_array = shared_numbers + 1;
-double& name_of_global = anything;
-
-void swap_globals(double* p) {
-  one_global = p;
-  other_global = p;
-}
-
-struct Owner {
-  double own[8];
-  double* into;
-  double* far;
-};
-
-struct TwoViews {
-  staircase::View<double, 1> one, other;
-};
-
-void seated(double* p, double* q, staircase::View<double, 1> v, staircase::View<double, 1> w, Owner& o, int n) {
-  for (int i = 0; i < n; ++i) { p[i] = q[i + 1]; }  // unknown
-  for (int i = 0; i < n; ++i) { v(i) = w(i + 1); }  // unknown
-  for (int i = 0; i < n; ++i) { one_global[i] = other_global[i + 1]; }  // unknown
-  for (int i = 0; i < n; ++i) { into_array[i] = shared_numbers[i]; }  // unknown
-  for (int i = 0; i < n; ++i) { name_of_global = anything; }  // dependent
-  for (int i = 0; i < n; ++i) { o.into[i] = o.own[i + 1]; }  // unknown
-  for (int i = 0; i < n; ++i) { o.far[i] = o.own[i + 1]; }  // independent
-  p = q + 1;
-  v = w;
-  o.into = o.own;
-  TwoViews both{v, v};
-  for (int i = 0; i < n; ++i) { both.one(i) = both.other(i + 1); }  // unknown
-}
-
-// Operators and functions of others.
-struct Counter {
-  long v;
-  Counter& operator++() { ++v; return *this; }
-  Counter& operator%=(long x) { v %= x; return *this; }
-  Counter operator+(const Counter& other) const;
-};
-
-int counted_calls;
-int next_call(int k = ++counted_calls) { return k; }
-short narrowed(int i) { return i; }
-
-struct Making {
-  int k = ++counted_calls;
-};
-
-void classes(Counter& c, std::bitset<8>& bits, std::istream& in, std::string& s, std::vector<std::string>& all,
-             std::vector<Counter>& counters, double* a, int* k, int n) {
-  for (int i = 0; i < n; ++i) { ++c; a[i] = c.v; }  // dependent
-  for (int i = 0; i < n; ++i) { c %= 3; }  // dependent
-  for (int i = 0; i < n; ++i) { bits |= i; }  // unknown
-  for (int i = 0; i < n; ++i) { in >> a[i]; }  // unknown
-  for (int i = 0; i < n; ++i) { all[i] = std::move(s); }  // dependent
-  for (int i = 0; i < n; ++i) { all[i] = s; }  // independent
-  for (int i = 0; i < n; ++i) { s = all[i] + s; }  // dependent
-  for (int i = 0; i < n; ++i) { counters[0] = counters[i] + counters[0]; }  // unknown
-  for (int i = 0; i < n; ++i) { k[i] = next_call(); }  // dependent
-  for (int i = 0; i < n; ++i) { k[i] = next_call(1); }  // independent
-  for (int i = 0; i < n; ++i) { Making made; k[i] = made.k; }  // unknown
-  for (int i = 0; i < 99999; ++i) { a[narrowed(i) + 32768] = i; }  // unknown
-  for (short i = 0; i < n; ++i) { a[i] = i; }  // unknown
-  for (int i = 0; i < n; ++i) { extern double anything; anything += a[i]; a[i] = anything; }  // dependent
-  for (int i = 0; i < n; ++i) { asm volatile("" : "+m"(*a)); }  // unknown
-  for (int i = 0; i < n; ++i) { thread_local int seen; a[i] = ++seen; }  // unknown
-  for (int i = 0; i < n; ++i) { a[i] = (counted_calls = i, i); }  // dependent
-}
-
-void complex_sums(std::complex<double>& z, const std::complex<double>* y, int n) {
-  for (int i = 0; i < n; ++i) { z += y[i]; }  // reduction
-  for (int i = 0; i < n; ++i) { z = y[i] * z; }  // reduction
-  for (int i = 0; i < n; ++i) { z = y[i] / z; }  // dependent
-}
-
-void wholes(int& s, bool& b, const double* x, const int* k, int n) {
-  for (int i = 0; i < n; ++i) { s += x[i]; }  // dependent
-  for (int i = 0; i < n; ++i) { s += k[i]; }  // reduction
-  for (int i = 0; i < n; ++i) { b += k[i]; }  // dependent
-  for (int i = 0; i < n; ++i) { b = b && k[i] > 0; }  // reduction
-  for (int i = 0; i < n; ++i) { s = k[i] > s ? k[i] : s; }  // reduction
-  for (int i = 0; i < n; ++i) { s = k[i] > s ? s : k[i]; }  // reduction
-  for (int i = 0; i < n; ++i) { s = k[i] > s ? k[i] : n; }  // dependent
-}
-
-void counters_by_name(double* a, int n) {
-  int i;
-  int* of_i = &i;
-  for (i = 0; i < n; ++i) { *of_i += 1; a[i] = 1; }  // unknown
-}
-
-template <typename T>
-void bits_of(std::vector<T>& v, int n) {
-  for (int i = 0; i < n; ++i) { v[i] = T(1); }  // unknown
-}
-void use_bits(std::vector<bool>& v) { bits_of(v, 8); }
 // clang-format on

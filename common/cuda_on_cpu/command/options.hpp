@@ -48,7 +48,6 @@ struct Options {
   Words link;            ///< libraries and objects, in order
   Words ignored;         ///< options without effect on a CPU
   std::string standard;  ///< C++ standard
-  bool links_device_code = false;  ///< -rdc=true: names of the device are those of all sources
   bool shared = false;   ///< whether to make a shared library; no effect with -dlink
   /// Whether functions and variables without an annotation belong to the device, an option of
   /// NVRTC.

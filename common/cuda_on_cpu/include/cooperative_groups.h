@@ -3,6 +3,9 @@
 
 #pragma once
 
+#include <optional>
+#include "cuda_on_cpu/standard.hpp"
+
 #include "cuda_on_cpu/copies.hpp"
 #include "cuda_on_cpu/tiles.hpp"
 #include "cuda_runtime.h"
@@ -148,17 +151,16 @@ class tile_of_warps {
 class thread_group {
  public:
   thread_group(const thread_block&) {}
-  thread_group(const lanes_of_warp& lanes) : is_block_(false), lanes_(lanes) {}
-  void sync() const { is_block_ ? thread_block::sync() : lanes_.sync(); }
+  thread_group(const lanes_of_warp& lanes) : lanes_(lanes) {}
+  void sync() const { lanes_ ? lanes_->sync() : thread_block::sync(); }
   unsigned thread_rank() const {
-    return is_block_ ? thread_block::thread_rank() : lanes_.thread_rank();
+    return lanes_ ? lanes_->thread_rank() : thread_block::thread_rank();
   }
-  unsigned size() const { return is_block_ ? thread_block::size() : lanes_.size(); }
+  unsigned size() const { return lanes_ ? lanes_->size() : thread_block::size(); }
   unsigned num_threads() const { return size(); }
 
  private:
-  bool is_block_ = true;
-  lanes_of_warp lanes_{0};
+  std::optional<lanes_of_warp> lanes_;
 };
 
 template <unsigned tile_size>

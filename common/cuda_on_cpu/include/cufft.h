@@ -13,8 +13,12 @@
 
 #include "cuda_on_cpu/shown_names.hpp"
 
+#include <array>
 #include <cstddef>
+#include <memory>
+#include <mutex>
 #include <type_traits>
+#include <vector>
 
 #include "cuda_on_cpu/library_call.hpp"
 #include "cuda_runtime.h"
@@ -59,7 +63,7 @@ namespace cuda_on_cpu {
 
 /// What a handle stands for.
 struct FftPlan {
-  List<int> extents;  ///< outermost first; empty if the plan was destroyed
+  std::vector<int> extents;  ///< outermost first; empty if the plan was destroyed
   int batch;
   cufftType type;
   cudaStream_t stream;
@@ -68,14 +72,14 @@ struct FftPlan {
   std::size_t elements(bool of_half) const {
     std::size_t product = batch;
     for (const int extent : extents) product *= extent;
-    const int last = extents[extents.size() - 1];
-    return of_half ? product / last * (last / 2 + 1) : product;
+    return of_half ? product / extents.back() * (extents.back() / 2 + 1) : product;
   }
 };
 
 /// The plans of a process, numbered from 0.
 struct FftPlans {
-  List<FftPlan> all;
+  std::mutex guard;
+  std::vector<FftPlan> all;
 
   static FftPlans& instance() {
     static FftPlans plans;
@@ -83,24 +87,22 @@ struct FftPlans {
   }
 };
 
-inline cufftResult make_plan(cufftHandle* handle, List<int> extents, cufftType type, int batch) {
+inline cufftResult make_plan(cufftHandle* handle, std::vector<int> extents, cufftType type,
+                             int batch) {
   for (const int extent : extents)
     if (extent < 1) return CUFFT_INVALID_SIZE;
   if (batch < 1) return CUFFT_INVALID_SIZE;
   FftPlans& plans = FftPlans::instance();
-  const LibraryLock lock(LibraryLock::of_plans);
+  const std::scoped_lock lock(plans.guard);
   *handle = static_cast<int>(plans.all.size());
-  List<FftPlan> more(plans.all.size() + 1);
-  for (std::size_t i = 0; i < plans.all.size(); ++i) more[i] = std::move(plans.all[i]);
-  more[plans.all.size()] = {std::move(extents), batch, type, nullptr};
-  plans.all = std::move(more);
+  plans.all.push_back({std::move(extents), batch, type, nullptr});
   return CUFFT_SUCCESS;
 }
 
 /// A copy of a plan, empty if there is none.
 inline FftPlan plan_of(cufftHandle handle) {
   FftPlans& plans = FftPlans::instance();
-  const LibraryLock lock(LibraryLock::of_plans);
+  const std::scoped_lock lock(plans.guard);
   if (handle < 0 || handle >= static_cast<int>(plans.all.size())) return {};
   return plans.all[handle];
 }
@@ -108,17 +110,18 @@ inline FftPlan plan_of(cufftHandle handle) {
 /// Makes FFTW's plan, runs it and destroys it. Only runs may be done side by side.
 template <typename Make, typename Execute, typename Destroy>
 void transform(Make make, Execute execute, Destroy destroy) {
-  const auto plan = [&] {
-    const LibraryLock lock(LibraryLock::of_planner);
-    return make();
-  }();
+  static std::mutex planner;
+  std::unique_lock lock(planner);
+  const auto plan = make();
+  lock.unlock();
   execute(plan);
-  const LibraryLock lock(LibraryLock::of_planner);
+  lock.lock();
   destroy(plan);
 }
 
-template <typename From, typename To, typename Work>
-cufftResult execute(cufftHandle handle, cufftType type, From* from, To* to, Work work) {
+template <typename From, typename To>
+cufftResult execute(cufftHandle handle, cufftType type, From* from, To* to,
+                    std::function<void(const FftPlan&)> work) {
   const FftPlan plan = plan_of(handle);
   if (plan.extents.empty()) return CUFFT_INVALID_PLAN;
   if (plan.type != type) return CUFFT_INVALID_TYPE;
@@ -145,16 +148,16 @@ inline cufftResult cufftPlan3d(cufftHandle* plan, int nx, int ny, int nz, cufftT
 }
 inline cufftResult cufftSetStream(cufftHandle handle, cudaStream_t stream) {
   auto& plans = cuda_on_cpu::FftPlans::instance();
-  const cuda_on_cpu::LibraryLock lock(cuda_on_cpu::LibraryLock::of_plans);
+  const std::scoped_lock lock(plans.guard);
   if (handle < 0 || handle >= static_cast<int>(plans.all.size())) return CUFFT_INVALID_PLAN;
   plans.all[handle].stream = stream;
   return CUFFT_SUCCESS;
 }
 inline cufftResult cufftDestroy(cufftHandle handle) {
   auto& plans = cuda_on_cpu::FftPlans::instance();
-  const cuda_on_cpu::LibraryLock lock(cuda_on_cpu::LibraryLock::of_plans);
+  const std::scoped_lock lock(plans.guard);
   if (handle < 0 || handle >= static_cast<int>(plans.all.size())) return CUFFT_INVALID_PLAN;
-  plans.all[handle].extents = {};
+  plans.all[handle].extents.clear();
   return CUFFT_SUCCESS;
 }
 

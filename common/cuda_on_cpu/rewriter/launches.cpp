@@ -124,9 +124,6 @@ struct Arguments {
   std::string parameters, passed, given;
 };
 
-/// The parameters of a function that takes arguments as they are.
-constexpr const char* same_types = "auto... cuda_on_cpu_arguments";
-
 /// The compiler tells arguments apart better than commas do, so they stay together where they can.
 Arguments arguments_of(const Source& source, const Parts& parts) {
   std::vector<std::string> pieces;
@@ -140,7 +137,8 @@ Arguments arguments_of(const Source& source, const Parts& parts) {
     begin = i + 1;
   }
   if (!typeless)
-    return {same_types, "cuda_on_cpu_arguments...", source.text(parts.opening + 1, parts.closing)};
+    return {"auto... cuda_on_cpu_arguments", "cuda_on_cpu_arguments...",
+            source.text(parts.opening + 1, parts.closing)};
   Arguments arguments;
   const auto append = [](std::string& list, const std::string& piece) {
     list += (list.empty() ? "" : ", ") + piece;
@@ -174,17 +172,12 @@ void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters
   // What gives a kernel is asked by the host, once.
   const bool is_given = kernel.ends_with(')');
   const std::string capture = is_given ? "[=, cuda_on_cpu_kernel = " + kernel + "](" : "[=](";
-  const std::string chosen = "::cuda_on_cpu::chosen(" + kernel + ", cuda_on_cpu_way)";
-  const std::string choose =
-      is_given || arguments.parameters != same_types
-          ? "::cuda_on_cpu::Unknown{}"
-          : "[=](auto cuda_on_cpu_way) -> decltype(" + chosen + ") { return " + chosen + "; }";
   source.replace(first, parts.closing + 1,
                  std::string("::cuda_on_cpu::") + (of_device ? "launch_child" : "launch") + "(\"" +
                      name + "\", " + config + ", " + capture + arguments.parameters +
                      ") __attribute__((no_sanitize(\"thread\"))) { " +
-                     (is_given ? "cuda_on_cpu_kernel" : kernel) + '(' + arguments.passed +
-                     "); }, " + choose + comma + arguments.given + ')');
+                     (is_given ? "cuda_on_cpu_kernel" : kernel) + '(' + arguments.passed + "); }" +
+                     comma + arguments.given + ')');
 }
 
 }  // namespace cuda_on_cpu::rewriter

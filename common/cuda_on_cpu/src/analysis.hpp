@@ -62,19 +62,11 @@ void arrives_at(const void* barrier);
 void phase_ends(const void* barrier);
 void has_waited_at(const void* barrier);
 
-/// The running block arrives at the barrier of its gang, and has waited there for the end of a
-/// phase.
-void arrives_at_gang();
-void has_waited_for_gang(std::uint32_t phase);
-
 /// Lanes of a warp met in one operation from different places.
 void different_operations(const Thread& thread, const Thread& other);
 
 /// A lane that has ended took part in the same operation with another mask.
 void different_masks(const Thread& thread, const Thread& other);
-
-/// A shuffle by a distance reads a lane outside of its mask, so the value is undefined.
-void asks_outside_mask(const Thread& thread, unsigned absent);
 
 /// Threads of one block met at barriers in different places.
 void different_barriers(const Thread& thread, const Thread& other);
@@ -89,8 +81,6 @@ enum Kind : std::uint8_t {
   atomic_write,
   volatile_read,
   volatile_write,
-  atomic_read,
-  atomic_store,
   early_write
 };
 
@@ -111,12 +101,6 @@ void received(const void* address, std::size_t bytes);
 
 /// An access of a copy or of a fill, as operation of a stream.
 void copy_access(const void* address, std::size_t bytes, Kind kind, const Operation& operation);
-
-/// A copy has transferred bytes to the host, or to the device. The analysis searches them for
-/// addresses of functions: the host may pass on addresses that it got from the device, but its own
-/// addresses are not valid on the device.
-void copied_to_host(const void* bytes, std::size_t count);
-void copied_to_device(const void* bytes, std::size_t count, const Operation& operation);
 
 /// For whom a fence orders accesses: those threads that it names, and all before them.
 enum class Among : std::uint8_t { nobody, block, device, system };
@@ -141,20 +125,12 @@ std::shared_ptr<const Inheritance> inheritance(const Thread& thread);
 void child_begins(std::uint32_t operation, std::shared_ptr<const Inheritance> inheritance);
 void child_ends(std::uint32_t operation);
 
-/// The number of threads of the operating system that belong to the analysis.
-int own_threads();
-
 /// Memory was allocated or given back.
 void allocated(const void* address, std::size_t bytes);
 void freed(const void* address, std::size_t bytes, const void* place);
 
 /// Memory that a graph had reserved is allocated, once more perhaps, by an operation of a stream.
 void allocated_again(Allocation& allocation, const Operation& operation);
-
-/// The number of races that were found, including stores of equal values. `forget_findings`
-/// discards all findings. Both functions are for tests of the race detector.
-std::uint64_t races_found();
-void forget_findings();
 
 /// Other processes write to memory, unseen.
 void written_by_others(Allocation& allocation);

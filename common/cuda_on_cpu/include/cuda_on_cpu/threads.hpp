@@ -130,15 +130,6 @@ bool wait_ends(bool goes_on);
 /// kernel. The rewriter inserts this call before the conditions of loops on the host.
 void host_looks();
 
-/// The value that printf returns in a kernel: the number of arguments after the format. The
-/// rewriter wraps calls whose value is used in this function.
-template <typename Format, typename... Arguments>
-std::integral_constant<int, int(sizeof...(Arguments))> count_printed(const Format&,
-                                                                     const Arguments&...);
-inline int printed(int characters, int arguments) {
-  return is_on_device() && characters >= 0 ? arguments : characters;
-}
-
 /// Waits for all threads of the block and returns the number of threads whose predicate is true.
 int block_count(bool predicate);
 

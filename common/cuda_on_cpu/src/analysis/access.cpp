@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <cstring>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <sstream>
 
 #include "../immortal.hpp"
 #include "../machine/builtins.hpp"
@@ -23,9 +23,8 @@
 #include "callbacks.hpp"
 #include "cuda_on_cpu/shifts.hpp"
 #include "cuda_on_cpu/threads.hpp"
-#include "ends.hpp"
+#include "device_names.hpp"
 #include "findings.hpp"
-#include "happens_before.hpp"
 #include "lessons.hpp"
 #include "plain_access.hpp"
 #include "targets.hpp"
@@ -36,6 +35,10 @@ extern "C" {
 // The section of __constant__ variables; absent from programs that have none.
 extern const char __start_cuda_constant[] __attribute__((weak));
 extern const char __stop_cuda_constant[] __attribute__((weak));
+
+// The section in which the rewriter lists the names of the device's variables.
+extern const char __start_cuda_device_names[] __attribute__((weak));
+extern const char __stop_cuda_device_names[] __attribute__((weak));
 }
 
 namespace cuda_on_cpu {
@@ -52,10 +55,6 @@ namespace {
 
 constexpr std::ptrdiff_t near_bytes = 4096;  // of an allocation: probably that one was meant
 
-/// The outcome of the checks of an access: it counts as a request of the warp or not, or it is not
-/// performed and the launch ends.
-enum class Outcome : std::uint8_t { request, no_request, illegal_address, launch_failure };
-
 /// One shadow per thread of the operating system for its shared memory.
 Shadow& find_shared_shadow(const char* thread_area) {
   using Shadows = std::unordered_map<const char*, std::unique_ptr<Shadow>>;
@@ -63,7 +62,7 @@ Shadow& find_shared_shadow(const char* thread_area) {
   static auto& mutex = immortal<std::mutex>();
   const std::scoped_lock lock(mutex);
   auto& shadow = shadows[thread_area];
-  if (shadow == nullptr) shadow = std::make_unique<Shadow>(thread_area - thread_area_bytes(), thread_area_bytes());
+  if (shadow == nullptr) shadow = std::make_unique<Shadow>(thread_area_bytes());
   return *shadow;
 }
 
@@ -84,7 +83,7 @@ Shadow& shadow_of(Allocation& allocation) {
   const std::atomic_ref<void*> shadow(allocation.shadow);
   if (shadow == nullptr) {
     const std::scoped_lock lock(mutex);
-    if (shadow == nullptr) shadow = std::make_unique<Shadow>(allocation.base, allocation.bytes).release();
+    if (shadow == nullptr) shadow = std::make_unique<Shadow>(allocation.bytes).release();
   }
   return *static_cast<Shadow*>(shadow.load());
 }
@@ -139,10 +138,22 @@ Constants constants_at(const char* address) {
 
 bool is_constant(const char* address) { return constants_at(address).begin != nullptr; }
 
+}  // namespace
+
+std::set<std::string> names_of_device() {
+  std::string all;
+  for (const char* c = __start_cuda_device_names; c != __stop_cuda_device_names; ++c)
+    all += *c == '\0' ? ' ' : *c;
+  std::istringstream words(all);
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+namespace {
+
 /// The variables of the program that no source marks as the device's, by their first byte. The
 /// libraries' own, and those that the compiler makes, are none of them.
 std::map<const char*, Variable> read_host_variables() {
-  const std::set<std::string>& of_device = names_of_device();
+  const std::set<std::string> of_device = names_of_device();
   std::map<const char*, Variable> variables;
   for (const Variable& variable : variables_in_namespaces()) {
     const std::string& name = variable.name;
@@ -175,7 +186,7 @@ inline Allocation* cached_allocation(const char* address, std::size_t bytes, Pla
 }
 
 const char* verb_of(Kind kind) {
-  return !is_write(kind)                            ? "reads"
+  return kind == read || kind == volatile_read      ? "reads"
          : kind == atomic || kind == atomic_compare ? "updates"
                                                     : "writes";
 }
@@ -195,10 +206,8 @@ void report_stray(const char* address, std::size_t bytes, Kind kind, Place place
   }
   const Allocation* nearest = nearest_allocation(address);
   const auto offset = nearest == nullptr ? 0 : address - nearest->base;
-  const bool is_near =
-      nearest != nullptr &&
-      (is_beside_allocations(address) ||
-       (offset > -near_bytes && offset < static_cast<std::ptrdiff_t>(nearest->bytes) + near_bytes));
+  const bool is_near = nearest != nullptr && offset > -near_bytes &&
+                       offset < static_cast<std::ptrdiff_t>(nearest->bytes) + near_bytes;
   if (is_near) {
     const bool dead = !nearest->living;
     const std::string where = "at byte " + std::to_string(offset) + " of allocation " +
@@ -332,32 +341,21 @@ bool check_shared(const char* address, std::size_t bytes, Kind kind, Place place
   return true;
 }
 
-bool reads(Kind kind) { return kind == read || kind == volatile_read; }
-
-/// An access to a variable in __constant__ memory, which kernels can only read.
-Outcome check_constant(std::size_t bytes, Kind kind, Place place, const Thread& thread) {
-  if (reads(kind)) return Outcome::no_request;
-  add_finding("illegal device access", place, 0, &thread,
-              accessed(kind, bytes) + "of a __constant__ variable, which kernels can only read");
-  return Outcome::launch_failure;
-}
-
-Outcome check_global(const char* address, std::size_t bytes, Kind kind, Place place,
-                     Thread& thread) {
+/// \returns whether the access counts as a request to global memory
+bool check_global(const char* address, std::size_t bytes, Kind kind, Place place, Thread& thread) {
   Allocation* allocation = cached_allocation(address, bytes, place);
   if (allocation == nullptr) {
-    if (is_constant(address)) return check_constant(bytes, kind, place, thread);
+    if (is_constant(address)) return false;
     if (Allocation* own = own_data_at(address, bytes); own != nullptr) {
       allocation = own;
       if (const Variable* variable = host_variable_at(address); variable != nullptr)
         add_finding("illegal device access", place, 0, &thread,
                     accessed(kind, bytes) + "of '" + variable->name + "', a variable of the host");
     } else if (is_constant_of_compiler(address)) {
-      return Outcome::no_request;
+      return false;
     } else {
       report_stray(address, bytes, kind, place, &thread);
-      if (is_of_no_block(address)) return Outcome::launch_failure;
-      return is_spare(address, bytes) ? Outcome::request : Outcome::illegal_address;
+      return true;
     }
   }
   const int device = block->launch->device;
@@ -373,7 +371,7 @@ Outcome check_global(const char* address, std::size_t bytes, Kind kind, Place pl
   const auto lock = lock_memory(region);
   check_thread(shadow, offset, bytes, kind, event, region, thread);
   if (kind != read && kind != write) note_volatile(address, event, kind, region, thread);
-  return Outcome::request;
+  return true;
 }
 
 bool is_argument(const char* address) {
@@ -426,7 +424,7 @@ Stretch stretch_of(const char* address, std::size_t bytes, Kind kind, Place plac
     return {.begin = allocation->base, .bytes = allocation->bytes, .claims = claims};
   }
   const auto [begin, end] = constants_at(address);
-  if (begin == nullptr || kind != read) return {};
+  if (begin == nullptr) return {};
   return {begin, static_cast<std::size_t>(end - begin), Space::global, Treatment::count};
 }
 
@@ -510,14 +508,14 @@ void image_loaded(const LoadedImage& image, std::size_t bytes) {
 }
 
 /// Checks any access of a kernel.
-[[gnu::noinline]] static Outcome check_fully(const char* address, std::size_t bytes, Kind kind,
-                                             Place place, Thread& thread, Space& space) {
+/// \returns whether it counts as a request
+[[gnu::noinline]] static bool check_fully(const char* address, std::size_t bytes, Kind kind,
+                                          Place place, Thread& thread, Space& space) {
   const DeviceAtWork at_work;
   const SharedPlace shared = shared_place(address);
   space = shared.thread_area != nullptr ? Space::shared : Space::global;
-  if (space == Space::global) return check_global(address, bytes, kind, place, thread);
-  return check_shared(address, bytes, kind, place, thread, shared) ? Outcome::request
-                                                                   : Outcome::no_request;
+  return space == Space::shared ? check_shared(address, bytes, kind, place, thread, shared)
+                                : check_global(address, bytes, kind, place, thread);
 }
 
 RequestedMemory requested_memory(Space space, const char* address, std::size_t bytes, Place place) {
@@ -599,7 +597,8 @@ void check_request(const Warp& warp, const Request& request) {
   const RequestedMemory memory =
       requested_memory(space, reinterpret_cast<const char*>(all.address[first]), form.bytes(),
                        place_in(all.order[first]));
-  if (form.bytes() % 4 != 0 || memory.shadow == nullptr || memory.base % 4 != 0)
+  if (form.bytes() % 4 != 0 || threads_learned || block->launch->configuration.cooperative ||
+      memory.shadow == nullptr || memory.base % 4 != 0)
     return check_each_lane(warp, all, request.lanes, request.lanes);
   const auto check = space == Space::shared
                          ? (form.kind() == read ? check_cells<read, Region::shared>
@@ -610,10 +609,10 @@ void check_request(const Warp& warp, const Request& request) {
   check(warp, request, form.bytes(), memory);
 }
 
-/// The effect of an access after it has been checked.
-[[gnu::noinline]] static void after_request(const void* where, std::size_t bytes, Kind kind,
-                                            bool narrow, const void* instruction) {
-  release_at(where, bytes, kind, narrow);
+/// What an access does when the warp has made its request.
+[[gnu::noinline]] static void after_request(const void* where, Kind kind, bool narrow,
+                                            const void* instruction) {
+  synchronise_at(where, kind, narrow);
   if (kind == volatile_read) {
     block->current->place = instruction;
     note_spin(true);
@@ -655,11 +654,9 @@ void pass_over_write(const void* where, std::size_t bytes) {
   const bool narrow = block->narrow;
   block->narrow = false;
   if (kind > write) end_trial();  // its order among other blocks matters
-  if (is_write(kind) && !is_shared_passed_over(address))
+  if (kind != read && kind != volatile_read && !is_shared_passed_over(address))
     pass_over_write(address, bytes);
-  if (kind <= write) return;
-  acquire_at(address, bytes, kind, narrow);
-  after_request(address, bytes, kind, narrow, instruction);
+  if (kind > write) after_request(address, kind, narrow, instruction);
 }
 
 void check_access_of_host(const void* where, std::size_t bytes, Kind kind,
@@ -671,7 +668,7 @@ void note_next_access(Thread& thread, const void* address, const Target& target,
                       const void* frame) {
   AccessLog& log = *thread.warp->log;
   const AccessForm form = target.form;  // others may change it while this thread waits
-  const bool is_full = log.is_full(thread.lane, form.kind());
+  const bool is_full = log.end[thread.lane] == AccessLog::most;
   if (!log.may_copy(thread.lane, form))
     log.note_after(thread.lane);
   else if (is_full)
@@ -681,58 +678,10 @@ void note_next_access(Thread& thread, const void* address, const Target& target,
   if (form.kind() == write) log.note_before(thread.lane, address, form.bytes());
 }
 
-/// Ends the launch if an access must not be performed.
-/// \returns whether the access is a request to memory
-static bool is_performed(Outcome outcome) {
-  if (outcome == Outcome::illegal_address) fail_launch(cudaErrorIllegalAddress);
-  if (outcome == Outcome::launch_failure) fail_launch(cudaErrorLaunchFailure);
-  return outcome == Outcome::request;
-}
-
-/// Whether the analysis orders the accesses to an address: the address belongs to an allocation, to
-/// data of the program, or to shared memory other than flags and built-in variables.
-static bool is_ordered(const char* address, std::size_t bytes, Place place, Space& space) {
-  const DeviceAtWork at_work;
-  const SharedPlace shared = shared_place(address);
-  space = shared.thread_area != nullptr ? Space::shared : Space::global;
-  if (space == Space::global)
-    return cached_allocation(address, bytes, place) != nullptr ||
-           own_data_at(address, bytes) != nullptr;
-  const Use use = use_of(offset_of(address, shared));
-  return use != Use::flag && use != Use::builtin;
-}
-
-/// An atomic operation, or an access to a volatile variable: first it acquires, then it is checked,
-/// and finally it releases.
-static void synchronise(const char* address, std::size_t bytes, Kind kind, bool narrow,
-                        const void* instruction, const void* frame) {
-  Thread& thread = *block->current;
-  const Place place = place_of(instruction);
-  Space space = Space::global;
-  const bool ordered = is_ordered(address, bytes, place, space);
-  if (!ordered && (space == Space::shared ||
-                   !is_performed(check_fully(address, bytes, kind, place, thread, space))))
-    return;
-  const Kind counted = kind == volatile_read    ? read
-                       : kind == volatile_write ? write
-                       : kind == atomic_write || kind == atomic_read || kind == atomic_store
-                           ? atomic
-                           : kind;
-  note_access(thread, address, {bytes, counted, static_cast<unsigned>(space), true}, place, frame);
-  wait_for_requests(&thread);
-  acquire_at(address, bytes, kind, narrow);
-  block->narrow = narrow;
-  if (ordered) is_performed(check_fully(address, bytes, kind, place, thread, space));
-  block->narrow = false;
-  if (kind == volatile_write) note_value_before(address, bytes);
-  after_request(address, bytes, kind, narrow, instruction);
-}
-
 // What the stacks of all lanes hold while they wait has to fit into the cache: what needs much of
 // it is called and comes back.
 void check_closely(const void* where, std::size_t bytes, Kind kind, const void* instruction,
                    const void* frame) {
-  if (ends_by_signal.load(std::memory_order_relaxed)) wait_for_end();
   compare_values();
   const auto* address = static_cast<const char*>(where);
   const Place place = place_of(instruction);
@@ -753,77 +702,29 @@ void check_closely(const void* where, std::size_t bytes, Kind kind, const void* 
   } else {
     block->narrow = false;  // others may run now
     catch_up();
+    block->narrow = narrow;
     ++accesses;
-    if (kind > write) return synchronise(address, bytes, kind, narrow, instruction, frame);
     Space space = Space::global;
-    if (!is_performed(check_fully(address, bytes, kind, place, thread, space))) return;
-    note_access(thread, address, {bytes, kind, static_cast<unsigned>(space), true}, place, frame);
+    if (!check_fully(address, bytes, kind, place, thread, space)) return;
+    block->narrow = false;
+    const Kind counted = kind == volatile_read    ? read
+                         : kind == volatile_write ? write
+                         : kind == atomic_write   ? atomic
+                                                  : kind;
+    note_access(thread, address, {bytes, counted, static_cast<unsigned>(space), true}, place,
+                frame);
     wait_for_requests(&thread);
-    if (kind == write) note_value_before(address, bytes);
+    if (kind == write || kind == volatile_write) note_value_before(address, bytes);
+    if (kind > write) after_request(where, kind, narrow, instruction);
   }
-}
-
-/// The log of the running thread of a kernel. Null if no kernel runs or its block is not analysed.
-static AccessLog* log_of_current() {
-  const bool is_analysed = block != nullptr && block->current != nullptr && !block->left_out;
-  return is_analysed ? block->current->warp->log : nullptr;
 }
 
 void access(const void* address, std::size_t bytes, Kind kind, const void* place,
             const void* frame) {
   const std::size_t piece = piece_of(address, bytes);
-  if (kind == write && piece != bytes && log_of_current() != nullptr)
-    return write_structure(address, bytes, place, frame);
   // Each piece is an instruction of its own, so that the lanes' pieces meet one by one.
   for (std::size_t done = 0; done < bytes; done += piece)
     check_access(static_cast<const char*>(address) + done, piece, kind, place, frame);
-}
-
-/// Whether the newest access is in the log, as a write of one piece.
-static bool is_being_written(const AccessLog* log, const char* address) {
-  if (log == nullptr) return false;
-  const unsigned lane = block->current->lane;
-  return log->writing[lane] != 0 &&
-         log->rows[log->written[lane]].address[lane] == reinterpret_cast<std::uintptr_t>(address);
-}
-
-void write_structure(const void* to, std::size_t bytes, const void* place, const void* frame) {
-  const auto* address = static_cast<const char*>(to);
-  const std::size_t piece = piece_of(to, bytes), pieces = bytes / piece;
-  AccessLog* const log = log_of_current();
-  if (log == nullptr || pieces == 1) return access(to, bytes, write, place, frame);
-  const bool is_short =
-      pieces <= AccessLog::most_pieces && bytes <= AccessLog::most_bytes_written;
-  const unsigned lane = block->current->lane;
-  log->note_after(lane);
-  if (is_short && log->end[lane] + 2 * pieces > AccessLog::most) wait_for_requests(block->current);
-  for (std::size_t done = 0; done < bytes; done += piece) {
-    const std::uint8_t first = log->written[lane], all = log->writing[lane];
-    log->writing[lane] = 0;
-    check_access(address + done, piece, write, place, frame);
-    if (!is_being_written(log, address + done)) continue;
-    if (!is_short) {
-      log->note_change(lane);
-    } else if (all != 0) {  // one write with the pieces before this one
-      log->written[lane] = first;
-      log->writing[lane] = all;
-      log->note_before_piece(lane, address + done, piece);
-    }
-  }
-}
-
-void write_values(const void* to, std::size_t bytes, const ValueAt& value_at, const void* place,
-                  const void* frame) {
-  const auto* address = static_cast<const char*>(to);
-  const std::size_t piece = piece_of(to, bytes);
-  AccessLog* const log = log_of_current();
-  for (std::size_t done = 0; done < bytes; done += piece) {
-    check_access(address + done, piece, write, place, frame);
-    if (!is_being_written(log, address + done)) continue;
-    char value[16];
-    value_at(done, piece, value);
-    log->note_value(block->current->lane, std::memcmp(address + done, value, piece) == 0);
-  }
 }
 
 void misaligned(const void* address, std::size_t multiple, const void* place) {
@@ -919,6 +820,12 @@ void allocated_again(Allocation& allocation, const Operation& operation) {
 
 void written_by_others(Allocation& allocation) { shadow_of(allocation).note_written(0xF); }
 
+void fence(Among among) {
+  if (block == nullptr || block->current == nullptr) return;
+  Among& fenced = block->current->fenced;
+  fenced = std::max(fenced, among);
+}
+
 void different_operations(const Thread& thread, const Thread& other) {
   const DeviceAtWork at_work;
   add_finding("invalid mask", place_of(thread.place), place_of(other.place), &thread,
@@ -929,12 +836,6 @@ void different_masks(const Thread& thread, const Thread& other) {
   const DeviceAtWork at_work;
   add_finding("invalid mask", place_of(thread.place), 0, &thread,
               "lane " + std::to_string(other.lane) + " of the mask used another mask");
-}
-
-void asks_outside_mask(const Thread& thread, unsigned absent) {
-  add_note("undefined value", place_of(thread.place), 0, &thread,
-           "a shuffle asks for the value of lane " + std::to_string(absent) +
-               ", which is not in its mask: the result is undefined, and must not be used");
 }
 
 void different_barriers(const Thread& thread, const Thread& other) {

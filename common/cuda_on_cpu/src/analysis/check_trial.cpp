@@ -8,7 +8,6 @@
 #include <span>
 
 #include "../machine/launch.hpp"
-#include "happens_before.hpp"
 #include "plain_access.hpp"
 #include "trial.hpp"
 #include "values.hpp"
@@ -103,7 +102,6 @@ class Check {
             .warp_epoch = request.warp_epoch,
             .phase = 0,
             .bytes = 0xF,
-            .writes = request.form.kind() != read,
             .atomic = Reach::none};
   }
 
@@ -117,7 +115,7 @@ class Check {
 
 void check_trial(Launch& launch, unsigned rank, unsigned size) {
   stand_in(launch);
-  block_knows_nothing(false);  // what this thread of the operating system ran last is another kernel's
+  forget_threads();  // what this thread of the operating system ran last is another kernel's
   for (const auto& [noted, notes] : trial().in_order) Check(*noted, *notes, rank, size).run();
 }
 

@@ -85,7 +85,6 @@ struct KernelTotals {
   std::uint64_t left_out = 0;  ///< of the blocks, by CUDA_ON_CPU_BLOCKS
   std::uint64_t threads = 0;
   std::uint64_t barriers = 0;
-  bool releases = false;  ///< whether a thread has ever made a release by an atomic operation
 };
 
 struct Record {

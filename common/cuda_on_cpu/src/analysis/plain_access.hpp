@@ -4,7 +4,6 @@
 
 #pragma once
 
-#include "happens_before.hpp"
 #include "shadow.hpp"
 
 namespace cuda_on_cpu::analysis {
@@ -21,8 +20,7 @@ class PlainAccess {
         barrier_clock_(barrier_clock),
         ordered_(event.operation),
         warp_(event.thread / warp_size),
-        owner_(is_shared ? current_owner() : 0),
-        others_are_over_(others_never_release()) {}
+        owner_(is_shared ? current_owner() : 0) {}
 
   /// Makes the access to some cells, if it is plain.
   /// \param lanes that make it, the last of which is `last`
@@ -59,57 +57,47 @@ class PlainAccess {
             (then.thread / warp_size == warp_ && then.warp_epoch != now_.warp_epoch));
   }
 
-  /// Whether the accesses of a cell's group happen before this access.
-  bool are_done(const Cell& cell) {
-    const Event& then = cell.latest;
+  /// Whether those who read are done.
+  bool readers_are_done(const Cell& cell) {
+    const Event& then = cell.read;
     if (then.bytes == 0) return true;
     if (then.operation != now_.operation) return is_done_operation(then.operation);
-    if (cell.many_blocks || then.block != now_.block) return false;
+    if (then.block != now_.block) return false;
     if (then.clock <= barrier_clock_) return true;
     if (cell.warps != 1u << warp_) return false;
     return then.warp_epoch != now_.warp_epoch || cell.lanes == 1u << now_.thread % warp_size;
   }
 
-  /// Whether lanes of the warp may join the cell's group of plain reads, or replace it.
-  bool may_join(const Cell& cell) {
-    const Event& then = cell.latest;
-    if (then.bytes == 0) return true;
-    if (then.writes || then.atomic != Reach::none || then.bytes != 0xF) return false;
-    if (then.operation != now_.operation) return is_done_operation(then.operation);
-    if (then.block != now_.block) return others_are_over_;
-    return then.clock <= barrier_clock_ ||
-           (then.clock > last_release && (!keeps_each_warp || cell.warps == 1u << warp_));
-  }
-
   bool may_read(const Cell& cell) {
-    return cell.history == 0 && cell.written == 0xF && (!is_shared || cell.owner == owner_) &&
-           is_ordered(cell.earlier) && may_join(cell);
+    return cell.written == 0xF && !cell.parts && !cell.others &&
+           (!is_shared || cell.owner == owner_) && is_ordered(cell.write);
   }
 
   bool may_write(const Cell& cell) {
-    if (cell.history != 0) return false;
     if (is_shared && cell.owner != owner_) return true;  // what a block before this one left
-    return is_ordered(cell.earlier) && are_done(cell);
+    return !cell.parts && !cell.others && !cell.many_blocks && is_ordered(cell.write) &&
+           readers_are_done(cell);
   }
 
   void note_read(Cell& cell, unsigned lanes) const {
-    const Event& then = cell.latest;
+    const Event& then = cell.read;
     if (!is_of_block(then) || then.clock <= barrier_clock_ || then.bytes == 0) {
-      cell.many_blocks = then.bytes != 0 && then.operation == now_.operation &&
-                         (cell.many_blocks || then.block != now_.block);
+      const bool same_operation = then.bytes != 0 && then.operation == now_.operation;
+      cell.many_blocks = same_operation && (cell.many_blocks ||
+                                            (then.block != now_.block && then.phase == now_.phase));
       cell.warps = cell.lanes = 0;
     } else if (then.thread / warp_size != warp_ || then.warp_epoch != now_.warp_epoch) {
       cell.lanes = 0;
     }
     cell.warps |= 1u << warp_;
     cell.lanes |= lanes;
-    cell.latest = now_;
+    cell.read = now_;
   }
 
   void note_write(Cell& cell) const {
     const std::uint32_t owner = is_shared ? owner_ : cell.owner;
     cell = {};
-    cell.earlier = now_;
+    cell.write = now_;
     cell.owner = owner;
     cell.written = 0xF;
   }
@@ -119,8 +107,7 @@ class PlainAccess {
   std::uint32_t ordered_;  ///< an operation that is known to be done before this one
   unsigned warp_;
   std::uint32_t owner_;
-  bool others_are_over_;  ///< whether no other started block will make a release
-  bool alone_ = true;     ///< whether one lane makes the access
+  bool alone_ = true;  ///< whether one lane makes the access
 };
 
 }  // namespace cuda_on_cpu::analysis

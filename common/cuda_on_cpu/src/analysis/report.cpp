@@ -29,9 +29,7 @@
 #include "../runtime/stream.hpp"
 #include "../runtime/symbols.hpp"
 #include "../settings.hpp"
-#include "ends.hpp"
 #include "findings.hpp"
-#include "happens_before.hpp"
 #include "knowledge.hpp"
 #include "targets.hpp"
 #include "told.hpp"
@@ -269,6 +267,19 @@ std::vector<DroppedInKernel>& dropped_in_block() {
   return dropped;
 }
 
+/// Writes the report when the program ends, and makes it fail if something was wrong.
+struct AtEnd {
+  ~AtEnd() {
+    const std::scoped_lock lock(runtime_mutex());
+    // What nobody waited for is analysed, too.
+    for (int device = 0; device < settings().devices; ++device) synchronise_device(device);
+    std::fflush(nullptr);
+    for (const DroppedError& dropped : dropped_errors().all)
+      add_finding("ignored error", dropped.place, 0, nullptr, dropped.sentence);
+    if (!write_report()) _exit(1);
+  }
+} at_end;
+
 }  // namespace
 
 Record& record() {
@@ -292,7 +303,6 @@ bool is_left_out(const Launch& launch, unsigned number) {
 }
 
 void launch_begins(Launch& launch) {
-  watch_ends();
   {
     Record& r = record();
     const std::scoped_lock lock(knowledge_mutex());  // the host may look beside a kernel
@@ -306,7 +316,7 @@ void launch_begins(Launch& launch) {
     kernel.blocks += launch.blocks;
     kernel.threads += std::uint64_t{launch.blocks} * launch.threads;
   }
-  forget_releases_before(launch);
+  forget_publications_before(launch);
 }
 
 /// What blocks of a launch that are left out have written, by their turns, as long as a block
@@ -378,7 +388,7 @@ void block_begins(Block& block) {
   SideBySide* const others = block.launch->side_by_side;
   block.beside = others != nullptr && others->is_beside(block.turn) ? others : nullptr;
   prepare_logs(block);
-  block_knows_nothing(!block.left_out && !block.on_trial);
+  forget_threads();
   forget_overwritings();
   begin_on_trial(block);
 }
@@ -392,7 +402,6 @@ void block_ends(Block& block) {
   dropped_in_block().clear();
   // If it failed, lanes may still wait.
   for (Warp& warp : warps_of(block)) check_rest(warp);
-  block_runs_no_more();
   if (!block.left_out) record().accesses += accesses;
 }
 
@@ -416,16 +425,7 @@ void errors_looked_at() {
   });
 }
 
-std::uint64_t races_found() {
-  std::uint64_t count = 0;
-  for (const auto& [key, finding] : record().findings)
-    if (finding.kind.ends_with("race") || finding.kind == "same value") count += finding.count;
-  return count;
-}
-
-void forget_findings() { record().findings.clear(); }
-
-void allocated(const void*, std::size_t) { watch_ends(); }
+void allocated(const void*, std::size_t) {}
 void freed(const void*, std::size_t, const void*) {}
 
 static void add(const char* kind, Place place, Place other_place, const Thread* thread,
@@ -445,9 +445,7 @@ static void add(const char* kind, Place place, Place other_place, const Thread* 
   finding.kernel = block->launch->kernel;
   finding.block = block->index;
   finding.thread = thread->index;
-  const void* const callers = block->launch->invocation.callers.get();
-  if (callers != nullptr)
-    finding.callers = *static_cast<const std::vector<const void*>*>(callers);
+  finding.callers = block->launch->invocation.callers;
 }
 
 void add_finding(const char* kind, Place place, Place other_place, const Thread* thread,
@@ -472,8 +470,6 @@ std::string place_text(const Line& line) {
 }
 
 bool write_report() {
-  for (const DroppedError& dropped : dropped_errors().all)
-    add_finding("ignored error", dropped.place, 0, nullptr, dropped.sentence);
   const Lines lines = lines_of_record();
   std::vector<Counted> counted;
   for (std::uint32_t k = 0; k < record().kernels.size(); ++k)
@@ -491,13 +487,13 @@ bool write_report() {
 
 }  // namespace analysis
 
-Owned callers() {
+std::vector<const void*> callers() {
   std::array<void*, 64> all{};
   const auto count = static_cast<std::size_t>(::backtrace(all.data(), all.size()));
   std::vector<const void*> within;
   for (const void* place : std::span(all).first(count).subspan(1))  // the first is this function
     if (image_at(place) != nullptr) within.push_back(place);
-  return owned_copy(std::move(within));
+  return within;
 }
 
 void report_trouble(const Trouble& trouble) {

@@ -1,14 +1,11 @@
 /// \file
-/// Shadow memory: the access history of each four bytes of memory.
+/// What the analysis remembers of each four bytes of memory: who wrote last and who read last.
 
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -38,50 +35,30 @@ enum class Reach : std::uint8_t { none, block, all };
 struct Event {
   std::uint32_t operation = 0;  ///< of a stream, or of the host
   std::uint32_t block = 0;      ///< number in the grid
-  std::uint32_t clock = 0;      ///< of the block: increases at barriers, fences and releases
+  std::uint32_t clock = 0;      ///< of the block: grows with barriers and publications
   Place place = 0;
   std::uint16_t thread = 0;      ///< rank in the block
   std::uint16_t warp_epoch = 0;  ///< operations that ordered the warp's accesses
   std::uint16_t phase = 0;       ///< barriers of the gang
-  std::uint8_t bytes : 4 = 0;    ///< mask of the bytes of the word; 0: no access
-  bool writes : 1 = false;
+  std::uint8_t bytes = 0;        ///< of the four, as a mask; none: there was no access
   Reach atomic = Reach::none;
 };
 
 /// The block number of accesses that no kernel makes.
 inline constexpr std::uint32_t no_block = ~0u;
 
-/// Accesses to the same bytes that do not conflict with each other: plain reads or atomic
-/// operations by threads of one block since its last barrier, or a single access.
-struct Group {
-  Event last;
-  std::uint32_t lanes = 0;  ///< mask of lanes of the last warp, since its last collective
-  std::uint32_t warps = 0;
-};
-
-/// The access history of a word. As in FastTrack (Flanagan and Freund, PLDI 2009), a plain write
-/// replaces all earlier accesses. One epoch represents several reads as long as they are ordered,
-/// or as long as they belong to threads of one block between two barriers.
 struct alignas(64) Cell {
-  Event earlier;            ///< usually the last plain write
-  Event latest;             ///< the last access of the group that followed
-  std::uint32_t lanes = 0;  ///< of this group
-  std::uint32_t warps = 0;
-  std::uint32_t owner = 0;          ///< shared memory: the block or gang that owns it, or 0
-  std::uint32_t history : 27 = 0;   ///< index of the history that replaces this one, or 0
-  bool many_blocks : 1 = false;     ///< whether the group includes blocks that have ended and whose
-                                    ///< accesses stay unordered until the launch ends
-  std::uint32_t written : 4 = 0;    ///< mask of the initialised bytes
+  Event write;
+  Event read;                ///< the last one, for all its siblings
+  std::uint32_t lanes = 0;   ///< that read in the last reader's warp since its last collective
+  std::uint32_t warps = 0;   ///< that read in the last reader's block since its last barrier
+  std::uint32_t owner = 0;   ///< shared memory: whose bytes these are, or 0
+  bool many_blocks = false;  ///< whether several blocks of the operation read
+  bool parts = false;        ///< whether its readers read parts of it, of which the last is known
+  bool others = false;       ///< whether more readers are kept elsewhere
+  std::uint8_t written = 0;  ///< bytes that were ever written, as a mask
 };
 static_assert(sizeof(Cell) == 64, "a cell fills one line of the cache");
-
-/// The history of a word that does not fit into a cell.
-struct History {
-  std::vector<Group> groups = {};
-  std::size_t most = 16;     ///< number of groups at which obsolete groups are removed
-  bool many_blocks = false;  ///< as in a cell, for blocks of `operation`
-  std::uint32_t operation = 0;
-};
 
 /// Which block on trial touches a word of global memory: the number of the trial, that of the block
 /// in it, or 0 for several that read, and whether it wrote.
@@ -103,7 +80,7 @@ class Shadow {
  public:
   static constexpr std::size_t stretch_bytes = 1024;
 
-  Shadow(const void* memory, std::size_t bytes);
+  explicit Shadow(std::size_t bytes);
   ~Shadow();
   Shadow(const Shadow&) = delete;
   Shadow& operator=(const Shadow&) = delete;
@@ -133,14 +110,6 @@ class Shadow {
   /// Of all words, these bytes were written, as a mask, by whom it may be.
   void note_written(std::uint8_t mask);
 
-  /// The address of a byte.
-  const void* address_of(std::size_t byte) const { return memory_ + byte; }
-
-  /// Return, create and delete the history of a cell.
-  History& history(const Cell& cell);
-  History& make_history(Cell& cell);
-  void forget_history(Cell& cell);
-
   /// The one cell that stands for those of a stretch, or null if each stands for itself.
   Cell* common_cell(std::size_t byte) {
     const std::size_t stretch = byte / stretch_bytes;
@@ -150,15 +119,7 @@ class Shadow {
  private:
   void divide(std::size_t stretch);
 
-  struct Histories {
-    std::mutex mutex;  // several threads check the logs of a speculation
-    std::deque<History> all;
-    std::vector<std::uint32_t> free;
-  };
-
-  const char* memory_;
   std::size_t stretches_;
-  std::unique_ptr<Histories> histories_ = std::make_unique<Histories>();
   Cell* cells_;
   Cell* common_;   ///< of each stretch
   bool* divided_;  ///< whether its cells stand for themselves
@@ -168,11 +129,6 @@ class Shadow {
 
 /// Memory that a kernel writes, or that the host's uninstrumented code may have written.
 enum class Region : std::uint8_t { shared, global, host };
-
-/// Whether an access changes memory.
-inline bool is_write(Kind kind) {
-  return kind != read && kind != volatile_read && kind != atomic_read;
-}
 
 /// How far an access of the current thread is atomic.
 inline Reach reach_of(Kind kind) {
@@ -191,7 +147,6 @@ inline Event event_of(Kind kind, Place place, const Thread& thread) {
           .warp_epoch = static_cast<std::uint16_t>(thread.warp->epoch),
           .phase = static_cast<std::uint16_t>(b.gang == nullptr ? 0 : b.gang->phase()),
           .bytes = 0xF,
-          .writes = is_write(kind),
           .atomic = reach_of(kind)};
 }
 
@@ -202,10 +157,10 @@ inline bool are_atomic(const Event& a, const Event& b) {
          (a.operation == b.operation && a.block == b.block);
 }
 
-/// Whether two accesses conflict: they are a race if they are not ordered.
-inline bool conflict(const Event& a, const Event& b) {
-  return (a.bytes & b.bytes) != 0 && (a.writes || b.writes) && !are_atomic(a, b);
-}
+/// Whether threads of the block that runs know more of each other than barriers order.
+extern __thread bool threads_learned;
+
+bool happens_before_operation(std::uint32_t first, std::uint32_t second);
 
 /// A number that is not 0 for the block or the gang that runs, to tell whose shared memory it is.
 inline std::uint32_t current_owner() {
@@ -231,9 +186,23 @@ void check_thread(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind ki
 void check_operation(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
                      std::uint32_t operation, Place place, Region region);
 
+/// Whether an access is done before another that came later.
+bool is_ordered(const Event& then, const Event& now);
+
 /// Tells of two accesses that nothing orders.
 /// \param what the later one does, as in "reads what is written by"
 void report_race(const Event& then, const Event& now, const char* what, Region region,
                  const Thread* thread);
+
+/// The current thread's atomic: publishes what came before its last fence, learns what others
+/// published at the same address; both within its block, if it is so narrow.
+void synchronise_at(const void* address, Kind kind, bool in_block);
+
+/// A launch begins. Forgets what was published before, unless a launch of another device did so
+/// that nothing but flags orders: that one, though done, counts as one beside it.
+void forget_publications_before(Launch& launch);
+
+/// Forgets what the threads of a block know of each other: the next block begins.
+void forget_threads();
 
 }  // namespace cuda_on_cpu::analysis

@@ -129,7 +129,7 @@ void note_next_access(Thread& thread, const void* address, const Target& target,
   if (target.treatment == Treatment::count) return;
   if (target.claims != nullptr) claim(target, address, bytes, kind, b->targets->claimant);
   Thread& thread = *b->current;
-  if (!thread.warp->log->is_open(thread.lane, kind))
+  if (!thread.warp->log->is_open(thread.lane))
     return note_next_access(thread, address, target, place, frame);
   note_access(thread, address, target.form, place, frame);
   if (kind == write) thread.warp->log->note_before(thread.lane, address, bytes);

@@ -6,7 +6,6 @@
 #include "../immortal.hpp"
 #include "../machine/launch.hpp"
 #include "findings.hpp"
-#include "happens_before.hpp"
 #include "log.hpp"
 
 namespace cuda_on_cpu::analysis {
@@ -72,7 +71,7 @@ bool relies_on_lockstep(const Writes& known, const Event& now, const Thread& thr
   const Event& then = known.last;
   return known.is_store && then.place == details_of(thread).last_volatile_store &&
          then.operation == now.operation && then.block == now.block &&
-         then.thread / warp_size == now.thread / warp_size && !is_ordered(then, now, nullptr) &&
+         then.thread / warp_size == now.thread / warp_size && !is_ordered(then, now) &&
          !takes_care(thread) && !takes_care(block->threads[then.thread]);
 }
 
@@ -106,7 +105,6 @@ void expect_value(const Event& then, const Event& now, Region region, const Thre
 void note_volatile(const void* address, const Event& now, Kind kind, Region region,
                    Thread& thread) {
   Details& details = changed_details_of(thread);
-  if (kind == atomic_read) return;
   Writes& known = writes()[address];
   if (kind == volatile_read) {
     // Who reads the same once more, and wrote nothing in between, waits for it.
@@ -122,7 +120,7 @@ void note_volatile(const void* address, const Event& now, Kind kind, Region regi
   const bool is_stale =
       details.last_volatile == address && details.last_volatile_writes != known.count;
   if (kind == volatile_write && is_stale && known.last.operation == now.operation &&
-      !is_ordered(known.last, now, nullptr))
+      !is_ordered(known.last, now))
     expect(
         {.then = known.last, .now = now, .region = region, .thread = &thread, .is_update = true});
   details.last_volatile_load = 0;

@@ -103,7 +103,7 @@ T atomic_compare(T* address, T expected, T desired, Order order, Scope scope) {
 
 template <typename T>
 T atomic_load(const T* address, Order order, Scope scope) {
-  before(address, sizeof(T), is_on_host() ? analysis::volatile_read : analysis::atomic_read, order,
+  before(address, sizeof(T), is_on_host() ? analysis::volatile_read : analysis::atomic, order,
          scope, __builtin_return_address(0), __builtin_frame_address(0));
   T value;
   __atomic_load(const_cast<T*>(address), &value, __ATOMIC_SEQ_CST);
@@ -113,8 +113,8 @@ T atomic_load(const T* address, Order order, Scope scope) {
 
 template <typename T>
 void atomic_store(T* address, T value, Order order, Scope scope) {
-  before(address, sizeof(T), is_on_host() ? analysis::atomic_write : analysis::atomic_store, order,
-         scope, __builtin_return_address(0), __builtin_frame_address(0));
+  before(address, sizeof(T), analysis::atomic_write, order, scope, __builtin_return_address(0),
+         __builtin_frame_address(0));
   __atomic_store(address, &value, __ATOMIC_SEQ_CST);
   after_atomic(true);
 }
@@ -126,7 +126,7 @@ static std::mutex& mutex_of(const void* address) {
 }
 
 void atomic_load_sixteen(void* value, const void* address, Order order) {
-  before(address, 16, is_on_host() ? analysis::volatile_read : analysis::atomic_read, order, Scope::system, __builtin_return_address(0),
+  before(address, 16, analysis::atomic, order, Scope::system, __builtin_return_address(0),
          __builtin_frame_address(0));
   {
     const std::scoped_lock lock(mutex_of(address));
@@ -136,7 +136,7 @@ void atomic_load_sixteen(void* value, const void* address, Order order) {
 }
 
 void atomic_store_sixteen(void* address, const void* value, Order order) {
-  before(address, 16, is_on_host() ? analysis::atomic_write : analysis::atomic_store, order, Scope::system, __builtin_return_address(0),
+  before(address, 16, analysis::atomic_write, order, Scope::system, __builtin_return_address(0),
          __builtin_frame_address(0));
   {
     const std::scoped_lock lock(mutex_of(address));

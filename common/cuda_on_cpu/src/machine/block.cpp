@@ -145,10 +145,7 @@ void open_barrier(Thread* last) {
   Block& b = *block;
   const Thread& any = last != nullptr ? *last : *b.at_barrier.head;
   if (b.gang != nullptr && static_cast<Scope>(any.mask) != Scope::block) {
-    if (static_cast<Scope>(any.mask) == Scope::gang) {
-      analysis::arrives_at_gang();
-      b.gang_phase = b.gang->arrive();
-    }
+    if (static_cast<Scope>(any.mask) == Scope::gang) b.gang_phase = b.gang->arrive();
     if (!b.gang->wait(b.gang_rank, b.gang_phase)) {
       const DeviceAtWork at_work;
       if (!b.gang->is_told())
@@ -166,8 +163,6 @@ void open_barrier(Thread* last) {
   }
   b.at_barrier_count = 0;
   b.barrier_clock = b.clock++;
-  if (b.gang != nullptr && static_cast<Scope>(any.mask) != Scope::block)
-    analysis::has_waited_for_gang(b.gang_phase);
   ++b.barriers;
   b.predicates_sum = b.predicates;
   b.predicates = 0;
@@ -219,9 +214,7 @@ int count_at_barrier(bool predicate, const void* place) {
 void arrive_at_gang() {
   Block& b = *block;
   b.gang_arrivals = 0;
-  if (b.gang == nullptr) return;
-  analysis::arrives_at_gang();
-  b.gang_phase = b.gang->arrive();
+  if (b.gang != nullptr) b.gang_phase = b.gang->arrive();
 }
 
 /// A thread lives no longer.

@@ -34,6 +34,4 @@ void* fresh_stack(char* top, void (*entry)()) {
 
 const void* instruction_at(void*) { return nullptr; }
 
-const void* caller_at(void*) { return nullptr; }
-
 }  // namespace cuda_on_cpu

@@ -184,9 +184,8 @@ void release_gathered(Warp& warp) {
 void note_absent_lane(unsigned asking, unsigned absent, Asks asks) {
   const Thread& thread = block->current->warp->threads[asking];
   const bool assumes = details_of(thread).asked_for_active && thread.mask == 1u << thread.lane;
+  if (asks != Asks::by_number && (thread.mask >> absent & 1) == 0 && !assumes) return;
   const DeviceAtWork at_work;
-  if (asks != Asks::by_number && (thread.mask >> absent & 1) == 0 && !assumes)
-    return analysis::asks_outside_mask(thread, absent);
   report_trouble({.kind = "invalid mask",
                   .place = thread.place,
                   .thread = &thread,

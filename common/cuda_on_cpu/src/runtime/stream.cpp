@@ -362,8 +362,7 @@ void add_default_order(const CUstream_st& stream, Operation& operation) {
 
 bool is_alone() {
   const std::filesystem::directory_iterator threads("/proc/self/task");
-  const std::ptrdiff_t own = helping_threads() + threads_for_unasked_calls() + threads_for_polls() +
-                             analysis::own_threads();
+  const std::ptrdiff_t own = helping_threads() + threads_for_unasked_calls() + threads_for_polls();
   return std::distance(begin(threads), end(threads)) == 1 + own;
 }
 

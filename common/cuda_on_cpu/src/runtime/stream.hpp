@@ -155,17 +155,10 @@ class RuntimeMutex {
     mutex_.lock();
     ++depth_;
   }
-  bool try_lock() {
-    if (!mutex_.try_lock()) return false;
-    ++depth_;
-    return true;
-  }
   void unlock() {
     --depth_;
     mutex_.unlock();
   }
-  /// Whether the owner has locked the mutex more than once.
-  bool is_nested() const { return depth_ > 1; }
   /// Waits for a change, and lets others in meanwhile, however often this thread has locked.
   void wait(std::condition_variable_any& change);
 

@@ -68,20 +68,6 @@ Symbol& known_symbol(const void* address, std::size_t bytes) {
   return symbols().back();
 }
 
-/// Refuses what is no variable of the device: a string with its name, its address, an element of
-/// it, a variable of the host.
-cudaError_t refuse_symbol() {
-  return fail(cudaErrorInvalidSymbol,
-              "it names no variable that is __device__, __constant__ or __managed__; such a "
-              "variable is passed itself, and neither its address nor a string with its name");
-}
-
-/// Whether the host names a variable of the device.
-bool is_device_symbol(const void* address) {
-  const Symbol* known = symbol_at(address);
-  return (known != nullptr && known->base == address) || is_device_variable(address);
-}
-
 Side side_of(const void* address) {
   const Allocation* allocation = find_allocation_of_call(address);
   if (allocation == nullptr) return is_symbol(address) ? Side::device : Side::pageable;
@@ -160,16 +146,6 @@ void move(const Rows& to, const Rows& from) {
   for (std::size_t i = 0; i < to.height; ++i) std::memmove(to.row(i), from.row(i), to.width);
 }
 
-/// Lets the analysis look for addresses of code in what was copied from one side to the other.
-void note_code(const Rows& to, bool to_device, const Operation& operation) {
-  if (!analysis::enabled) return;
-  for (std::size_t i = 0; i < to.height; ++i)
-    if (to_device)
-      analysis::copied_to_device(to.row(i), to.width, operation);
-    else
-      analysis::copied_to_host(to.row(i), to.width);
-}
-
 /// Copies in a stream. Pageable memory of the host is read before the call returns, and written
 /// before it returns, unless a graph records the copy; other memory is touched when the stream
 /// comes to it.
@@ -196,7 +172,6 @@ cudaError_t copy(Rows to, Rows from, cudaMemcpyKind kind, CUstream_st* stream, b
         if (staged == nullptr) note(from, analysis::read, operation);
         note(to, analysis::write, operation);
         move(to, from);
-        if (to_side != from_side) note_code(to, to_side == Side::device, operation);
         return true;
       },
       place)
@@ -360,14 +335,8 @@ cudaError_t fill_in_kernel(const Rows& to, int value, cudaStream_t stream, const
 
 cudaError_t register_symbol_use(const void* symbol, std::size_t size) {
   const Guard guard(runtime_mutex());
-  if (!is_device_symbol(symbol)) return refuse_symbol();
   known_symbol(symbol, size).has_address = true;
   return lasting_error();
-}
-
-cudaError_t check_symbol(const void* symbol) {
-  const Guard guard(runtime_mutex());
-  return is_device_symbol(symbol) ? lasting_error() : refuse_symbol();
 }
 
 void note_pool(const void* memory, cudaMemPool_t pool) {
@@ -385,7 +354,6 @@ bool is_known_address(const void* address) {
 cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size_t size,
                         std::size_t offset, bool to_symbol, bool wait, cudaStream_t stream) {
   const Guard guard(runtime_mutex());
-  if (!is_device_symbol(to_symbol ? to : from)) return refuse_symbol();
   if (offset + bytes > size)
     return fail(cudaErrorInvalidValue, "a copy of " + std::to_string(bytes) + " bytes from byte " +
                                            std::to_string(offset) + " of a variable that has " +
