@@ -8,8 +8,8 @@
 #include <string_view>
 #include <thread>
 
-#include "immortal.hpp"
-#include "trouble.hpp"
+#include "diagnostics.hpp"
+#include "indestructible.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -58,7 +58,7 @@ Settings read_settings() {
 }  // namespace
 
 const Settings& settings() {
-  static const auto& settings = immortal_from(read_settings);
+  static const auto& settings = indestructible_from(read_settings);
   return settings;
 }
 

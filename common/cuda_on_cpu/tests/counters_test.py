@@ -152,9 +152,9 @@ def main(recording, programs):
     checks, comparison = [], Comparison()
     for run, how in recording["programs"].items():
         program = run.split()[0]
-        report, trouble = (report_of(paths[program], how["arguments"]) if program in paths
+        report, problem = (report_of(paths[program], how["arguments"]) if program in paths
                            else ({}, "the program is not among the arguments"))
-        checks.append((f"{run} reports", [trouble] if trouble else []))
+        checks.append((f"{run} reports", [problem] if problem else []))
         names = {name.split("/")[1]: name for name in recording["kernels"]
                  if name.startswith(run + "/")}
         for kernel in sorted(set(report) & set(names)):

@@ -22,9 +22,9 @@ COMMON = ["<algorithm>", "<map>", "<mutex>", "<string>", "<vector>", "<cuda_runt
 
 def device_sources():
     """Those of a program without modules; of the switches, the one of this processor."""
-    rooms = [*DEVICE.glob("src/*.cpp"), *DEVICE.glob("src/machine/*.cpp"), *DEVICE.glob("src/runtime/*.cpp")]
-    rooms = [source for source in rooms if not source.name.startswith("switch_") and source.stem not in NOT_CALLED]
-    return sorted(rooms) + [DEVICE / "src/machine/switch_aarch64.cpp", DEVICE / "src/analysis/no_analysis.cpp"]
+    sources = [*DEVICE.glob("src/*.cpp"), *DEVICE.glob("src/machine/*.cpp"), *DEVICE.glob("src/runtime/*.cpp")]
+    sources = [source for source in sources if not source.name.startswith("switch_") and source.stem not in NOT_CALLED]
+    return sorted(sources) + [DEVICE / "src/machine/switch_aarch64.cpp", DEVICE / "src/analysis/no_analysis.cpp"]
 
 
 def run(*command):

@@ -76,9 +76,9 @@ def is_planted(error, source, lines):
 
 def problems(program, source, case, version, lines, is_alone):
     """Yields what is wrong with one run."""
-    status, errors, trouble = run(program, case, version)
-    if trouble:
-        yield trouble
+    status, errors, problem = run(program, case, version)
+    if problem:
+        yield problem
     wanted = 1 if version == "bug" else 0
     if status != wanted:
         yield f"the exit status is {status}, not {wanted}"

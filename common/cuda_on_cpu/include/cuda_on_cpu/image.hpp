@@ -32,7 +32,7 @@ cuda_on_cpu::ImageHead cuda_on_cpu_image = {
 __attribute__((visibility("hidden"))) CUDA_ON_CPU_NOT_ANALYSED void* __tls_get_addr(void* index) {
   const auto* const parts = static_cast<const unsigned long*>(index);  // a module and an offset
   if (parts[0] != cuda_on_cpu_image.tls_module) return cuda_on_cpu_image.thread_variable(index);
-  return cuda_on_cpu_shared_of_images + cuda_on_cpu_image.room + parts[1];
+  return cuda_on_cpu_shared_of_images + cuda_on_cpu_image.shared_offset + parts[1];
 }
 
 }  // extern "C"

@@ -57,8 +57,8 @@ struct ImageHead {
   const char* constants;         ///< the section of its __constant__ variables, if there is one
   const char* end_of_constants;  ///< end of this section
   // The loader sets the following members.
-  std::size_t room;        ///< offset of its shared memory in the shared memory of all images
-  std::size_t tls_module;  ///< its index among the modules with thread-local variables
+  std::size_t shared_offset;  ///< offset of its shared memory in the shared memory of all images
+  std::size_t tls_module;     ///< its index among the modules with thread-local variables
   void* (*thread_variable)(void* index);  ///< finds variables of other modules
 };
 

@@ -11,7 +11,7 @@
 #include <set>
 #include <sstream>
 
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../machine/builtins.hpp"
 #include "../machine/gang.hpp"
 #include "../machine/launch.hpp"
@@ -58,8 +58,8 @@ constexpr std::ptrdiff_t near_bytes = 4096;  // of an allocation: probably that 
 /// One shadow per thread of the operating system for its shared memory.
 Shadow& find_shared_shadow(const char* thread_area) {
   using Shadows = std::unordered_map<const char*, std::unique_ptr<Shadow>>;
-  static Shadows& shadows = immortal<Shadows>();
-  static auto& mutex = immortal<std::mutex>();
+  static Shadows& shadows = indestructible<Shadows>();
+  static auto& mutex = indestructible<std::mutex>();
   const std::scoped_lock lock(mutex);
   auto& shadow = shadows[thread_area];
   if (shadow == nullptr) shadow = std::make_unique<Shadow>(thread_area_bytes());
@@ -79,7 +79,7 @@ inline Shadow& shared_shadow(const char* thread_area) {
 Shadow& shadow_of(Allocation& allocation) {
   // Allocations are kept for the whole run, and so are their shadows. Blocks that run side by side
   // may ask for one at once.
-  static auto& mutex = immortal<std::mutex>();
+  static auto& mutex = indestructible<std::mutex>();
   const std::atomic_ref<void*> shadow(allocation.shadow);
   if (shadow == nullptr) {
     const std::scoped_lock lock(mutex);
@@ -91,7 +91,7 @@ Shadow& shadow_of(Allocation& allocation) {
 /// Held where memory is checked that the host uses, too: its threads, functions that streams call,
 /// and kernels beside them run together.
 std::recursive_mutex& memory_of_host() {
-  static auto& mutex = immortal<std::recursive_mutex>();
+  static auto& mutex = indestructible<std::recursive_mutex>();
   return mutex;
 }
 
@@ -169,7 +169,7 @@ std::map<const char*, Variable> read_host_variables() {
 
 /// The variable of the host that an address lies in, or null.
 const Variable* host_variable_at(const char* address) {
-  static const auto& variables = immortal_from(read_host_variables);
+  static const auto& variables = indestructible_from(read_host_variables);
   const auto behind = variables.upper_bound(address);
   if (behind == variables.begin()) return nullptr;
   const Variable& variable = std::prev(behind)->second;
@@ -278,7 +278,7 @@ std::vector<Use> uses_of_thread_area() {
 }
 
 std::vector<Use>& uses() {
-  static auto& uses = immortal<std::vector<Use>>(uses_of_thread_area());
+  static auto& uses = indestructible<std::vector<Use>>(uses_of_thread_area());
   return uses;
 }
 
@@ -294,7 +294,7 @@ std::vector<std::size_t> find_changes_of_use() {
 }
 
 std::vector<std::size_t>& changes_of_use() {
-  static auto& changes = immortal<std::vector<std::size_t>>(find_changes_of_use());
+  static auto& changes = indestructible<std::vector<std::size_t>>(find_changes_of_use());
   return changes;
 }
 
@@ -489,7 +489,7 @@ std::size_t piece_of(const void* address, std::size_t bytes) {
 }  // namespace
 
 void image_loaded(const LoadedImage& image, std::size_t bytes) {
-  std::fill_n(&uses()[image.room], bytes, Use::variable);
+  std::fill_n(&uses()[image.shared_offset], bytes, Use::variable);
   add_uses(uses(), image);
   changes_of_use() = find_changes_of_use();
 }

@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "../diagnostics.hpp"
 #include "../machine/thread_area.hpp"
-#include "../trouble.hpp"
 #include "shadow.hpp"
 
 namespace cuda_on_cpu::analysis {

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "../analysis.hpp"
+#include "../diagnostics.hpp"
 #include "../machine/launch.hpp"
 #include "../runtime/memory.hpp"
-#include "../trouble.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -54,10 +54,10 @@ void give_back(void* pointer, const void* place) {
     analysis::freed(allocation->base, allocation->bytes, place);
     release(allocation);
   } else {
-    report_trouble({.kind = "use after free",
-                    .place = place,
-                    .thread = thread,
-                    .sentence = "memory is freed twice"});
+    report_diagnostic({.kind = "use after free",
+                       .place = place,
+                       .thread = thread,
+                       .sentence = "memory is freed twice"});
   }
   if (block != nullptr) block->current = hidden;
 }

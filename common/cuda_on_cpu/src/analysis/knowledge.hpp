@@ -9,7 +9,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../runtime/stream.hpp"
 #include "shadow.hpp"
 
@@ -18,7 +18,7 @@ namespace cuda_on_cpu::analysis {
 /// What is known beside the cells is looked up by several threads of the operating system where
 /// blocks were tried, or where the host goes on beside a kernel.
 inline std::mutex& knowledge_mutex() {
-  static auto& mutex = immortal<std::mutex>();
+  static auto& mutex = indestructible<std::mutex>();
   return mutex;
 }
 

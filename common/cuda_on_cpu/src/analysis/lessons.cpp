@@ -23,7 +23,7 @@ struct Flags {
 };
 
 Flags& flags() {
-  static auto& flags = immortal<Flags>();
+  static auto& flags = indestructible<Flags>();
   return flags;
 }
 

@@ -1,25 +1,25 @@
 /// \file
-/// Linked into programs that are not analysed: trouble is printed, the rest is left out.
+/// Linked into programs that are not analysed: diagnostics are printed, the rest is left out.
 
 #include <cstdio>
 
 #include "../analysis.hpp"
+#include "../diagnostics.hpp"
 #include "../machine/launch.hpp"
-#include "../trouble.hpp"
 
 namespace cuda_on_cpu {
 
-void report_trouble(const Trouble& trouble) {
-  if (trouble.thread == nullptr) {
-    std::fprintf(stderr, "the host: %s: %s\n", trouble.kind, trouble.sentence.c_str());
+void report_diagnostic(const Diagnostic& diagnostic) {
+  if (diagnostic.thread == nullptr) {
+    std::fprintf(stderr, "the host: %s: %s\n", diagnostic.kind, diagnostic.sentence.c_str());
     return;
   }
   const Block* b = block;
   const char* kernel = b != nullptr && b->launch != nullptr ? b->launch->kernel.c_str() : "";
   const uint3 in = b != nullptr ? b->index : uint3{};
-  const uint3 at = trouble.thread->index;
+  const uint3 at = diagnostic.thread->index;
   std::fprintf(stderr, "kernel %s, block (%u, %u, %u), thread (%u, %u, %u): %s: %s\n", kernel, in.x,
-               in.y, in.z, at.x, at.y, at.z, trouble.kind, trouble.sentence.c_str());
+               in.y, in.z, at.x, at.y, at.z, diagnostic.kind, diagnostic.sentence.c_str());
 }
 
 namespace analysis {

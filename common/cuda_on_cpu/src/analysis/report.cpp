@@ -21,7 +21,7 @@
 #include <thread>
 #include <tuple>
 
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../machine/launch.hpp"
 #include "../machine/side_by_side.hpp"
 #include "../machine/thread_area.hpp"
@@ -251,7 +251,7 @@ struct DroppedErrors {
 };
 
 DroppedErrors& dropped_errors() {
-  static auto& dropped = immortal<DroppedErrors>();
+  static auto& dropped = indestructible<DroppedErrors>();
   return dropped;
 }
 
@@ -263,7 +263,7 @@ struct DroppedInKernel {
 };
 
 std::vector<DroppedInKernel>& dropped_in_block() {
-  thread_local auto& dropped = immortal<std::vector<DroppedInKernel>>();
+  thread_local auto& dropped = indestructible<std::vector<DroppedInKernel>>();
   return dropped;
 }
 
@@ -283,7 +283,7 @@ struct AtEnd {
 }  // namespace
 
 Record& record() {
-  static auto& record = immortal<Record>();
+  static auto& record = indestructible<Record>();
   return record;
 }
 
@@ -334,7 +334,7 @@ struct LateMarks {
 };
 
 static LateMarks& late_marks() {
-  static auto& marks = immortal<LateMarks>();
+  static auto& marks = indestructible<LateMarks>();
   return marks;
 }
 
@@ -430,7 +430,7 @@ void freed(const void*, std::size_t, const void*) {}
 
 static void add(const char* kind, Place place, Place other_place, const Thread* thread,
                 const std::string& sentence, bool is_note) {
-  static auto& mutex = immortal<std::mutex>();
+  static auto& mutex = indestructible<std::mutex>();
   end_trial();
   const std::scoped_lock lock(mutex);
   Finding& finding = record().findings[fmt::format("{} {} {}", kind, place, other_place)];
@@ -496,9 +496,10 @@ std::vector<const void*> callers() {
   return within;
 }
 
-void report_trouble(const Trouble& trouble) {
-  analysis::add_finding(trouble.kind, analysis::place_of(trouble.place),
-                        analysis::place_of(trouble.other_place), trouble.thread, trouble.sentence);
+void report_diagnostic(const Diagnostic& diagnostic) {
+  analysis::add_finding(diagnostic.kind, analysis::place_of(diagnostic.place),
+                        analysis::place_of(diagnostic.other_place), diagnostic.thread,
+                        diagnostic.sentence);
 }
 
 }  // namespace cuda_on_cpu

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../machine/gang.hpp"
 #include "../machine/launch.hpp"
 #include "../runtime/generations.hpp"
@@ -31,13 +31,13 @@ __thread bool threads_learned = false;
 namespace {
 
 std::unordered_map<std::uintptr_t, KnowledgeOf>& published() {
-  static auto& published = immortal<std::unordered_map<std::uintptr_t, KnowledgeOf>>();
+  static auto& published = indestructible<std::unordered_map<std::uintptr_t, KnowledgeOf>>();
   return published;
 }
 
 /// What was published by fences or atomics that reach no farther than their block.
 std::unordered_map<std::uintptr_t, KnowledgeOf>& published_in_block() {
-  static auto& published = immortal<std::unordered_map<std::uintptr_t, KnowledgeOf>>();
+  static auto& published = indestructible<std::unordered_map<std::uintptr_t, KnowledgeOf>>();
   return published;
 }
 
@@ -46,7 +46,7 @@ using Clocks = std::vector<std::uint32_t>;  // of a block's threads, by rank
 /// What each thread of the block that runs knows to be done of the others, beside what barriers
 /// order; empty as a rule.
 std::vector<Clocks>& threads_know() {
-  thread_local auto& know = immortal<std::vector<Clocks>>();
+  thread_local auto& know = indestructible<std::vector<Clocks>>();
   return know;
 }
 
@@ -73,7 +73,7 @@ struct Arrivals {
 };
 
 std::unordered_map<const void*, Arrivals>& arrivals() {
-  static auto& arrivals = immortal<std::unordered_map<const void*, Arrivals>>();
+  static auto& arrivals = indestructible<std::unordered_map<const void*, Arrivals>>();
   return arrivals;
 }
 
@@ -109,7 +109,7 @@ struct LearnedInLaunch {
 };
 
 LearnedInLaunch& learned_in_launch() {
-  static auto& learned = immortal<LearnedInLaunch>();
+  static auto& learned = indestructible<LearnedInLaunch>();
   static std::uint32_t launch = 0;
   if (launch != block->launch->beside.front()) {
     learned = {};
@@ -230,7 +230,7 @@ namespace {
 /// What the operations that kernels asked for, and that are going on, have behind them.
 std::unordered_map<std::uint32_t, std::shared_ptr<const Inheritance>>& inheritances() {
   static auto& all =
-      immortal<std::unordered_map<std::uint32_t, std::shared_ptr<const Inheritance>>>();
+      indestructible<std::unordered_map<std::uint32_t, std::shared_ptr<const Inheritance>>>();
   return all;
 }
 
@@ -282,7 +282,7 @@ using Readers = std::vector<Event>;  // by the last read of each block
 /// Who may still be reading a cell beside its last reader, where the blocks of a grid wait for each
 /// other: there a cell is written again when all have told that they are done.
 std::unordered_map<const Cell*, Readers>& other_readers() {
-  static auto& readers = immortal<std::unordered_map<const Cell*, Readers>>();
+  static auto& readers = indestructible<std::unordered_map<const Cell*, Readers>>();
   return readers;
 }
 
@@ -320,7 +320,7 @@ void forget_other_readers(Cell& cell) {
 
 /// Of operations that are neither kernels nor copies nor fills.
 std::unordered_map<std::uint32_t, const char*>& names() {
-  static auto& names = immortal<std::unordered_map<std::uint32_t, const char*>>();
+  static auto& names = indestructible<std::unordered_map<std::uint32_t, const char*>>();
   return names;
 }
 
@@ -752,7 +752,7 @@ void forget_publications_before(Launch& launch) {
     std::uint32_t operation;
     int device;
   };
-  static auto& begun = immortal<std::vector<Begun>>();
+  static auto& begun = indestructible<std::vector<Begun>>();
   forget_old_lessons();
   std::erase_if(
       begun, [&](const Begun& other) { return happens_before(other.operation, launch.operation); });

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../machine/launch.hpp"
 #include "../runtime/stream.hpp"
 
@@ -111,12 +111,12 @@ std::size_t Notes::bytes() const {
 }
 
 Trial& trial() {
-  static auto& trial = immortal<Trial>();
+  static auto& trial = indestructible<Trial>();
   return trial;
 }
 
 Notes& notes() {
-  thread_local auto& notes = immortal<Notes>();
+  thread_local auto& notes = indestructible<Notes>();
   return notes;
 }
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <optional>
 
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../machine/launch.hpp"
 #include "findings.hpp"
 #include "log.hpp"
@@ -31,7 +31,7 @@ struct Open {
 };
 
 Open& open() {
-  thread_local auto& open = immortal<Open>();
+  thread_local auto& open = indestructible<Open>();
   return open;
 }
 
@@ -55,7 +55,7 @@ struct Writes {
 };
 
 std::unordered_map<const void*, Writes>& writes() {
-  static auto& writes = immortal<std::unordered_map<const void*, Writes>>();
+  static auto& writes = indestructible<std::unordered_map<const void*, Writes>>();
   return writes;
 }
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../machine/block.hpp"
 #include "../machine/thread_area.hpp"
 #include "../runtime/symbols.hpp"
@@ -39,7 +39,7 @@ Variables read_device_variables() {
 
 /// The variable of the device that an address lies in, or null.
 const Variable* device_variable_at(const char* address) {
-  static const auto& variables = immortal_from(read_device_variables);
+  static const auto& variables = indestructible_from(read_device_variables);
   const auto behind = variables.upper_bound(address);
   if (behind == variables.begin()) return nullptr;
   const Variable& variable = std::prev(behind)->second;

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../runtime/contexts.hpp"
 #include "../runtime/errors.hpp"
 #include "../runtime/stream.hpp"
@@ -35,7 +35,7 @@ bool& is_initialised() {
 
 /// All that were ever made: a handle of one that is destroyed is known as such.
 std::deque<CUctx_st>& contexts() {
-  static auto& contexts = immortal<std::deque<CUctx_st>>();
+  static auto& contexts = indestructible<std::deque<CUctx_st>>();
   return contexts;
 }
 
@@ -48,7 +48,7 @@ CUctx_st& primary_context(CUdevice device) {
 
 /// What a thread of the host has pushed, the current one last.
 std::vector<CUcontext>& stack() {
-  thread_local auto& stack = immortal<std::vector<CUcontext>>();
+  thread_local auto& stack = indestructible<std::vector<CUcontext>>();
   return stack;
 }
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "../analysis.hpp"
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../runtime/errors.hpp"
 #include "cuda_on_cpu/driver_api.hpp"
 
@@ -132,7 +132,7 @@ const ErrorText* text_of(CUresult error) {
 
 /// Why the last call of this thread that failed did so, where that was said.
 std::string& reason() {
-  thread_local auto& reason = immortal<std::string>();
+  thread_local auto& reason = indestructible<std::string>();
   return reason;
 }
 

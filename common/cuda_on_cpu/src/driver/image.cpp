@@ -14,7 +14,7 @@
 
 #include "../analysis.hpp"
 #include "image_text.hpp"
-#include "rooms.hpp"
+#include "shared_segments.hpp"
 
 extern "C" void* __tls_get_addr(void* index);
 
@@ -65,7 +65,7 @@ bool is_apart(const char* begin, const char* end) {
 struct Opened {
   void* handle = nullptr;
   int file = -1;
-  std::string path, trouble;
+  std::string path, reason;
 };
 
 /// Each has a file of its own, that only the program sees, under a name that none had before.
@@ -76,7 +76,7 @@ Opened open_image(std::string_view bytes) {
   for (std::size_t written = 0; written < bytes.size();) {
     const ssize_t more = write(opened.file, bytes.data() + written, bytes.size() - written);
     if (more <= 0) {
-      opened.trouble = "it cannot be kept: " + std::string(std::strerror(errno));
+      opened.reason = "it cannot be kept: " + std::string(std::strerror(errno));
       return opened;
     }
     written += static_cast<std::size_t>(more);
@@ -84,7 +84,7 @@ Opened open_image(std::string_view bytes) {
   opened.path =
       "/proc/self/fd" + std::string(1 + count++ % 3000, '/') + std::to_string(opened.file);
   opened.handle = dlopen(opened.path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (opened.handle == nullptr) opened.trouble = dlerror();
+  if (opened.handle == nullptr) opened.reason = dlerror();
   return opened;
 }
 
@@ -104,13 +104,13 @@ Opened open_apart(std::string_view bytes) {
     if (is_apart(base + segments.begin, base + segments.end)) return opened;
   }
   Opened none;
-  none.trouble = "there is no address space left for it";
+  none.reason = "there is no address space left for it";
   return none;
 }
 
 /// Lets an image know where its shared memory is.
-void settle(ImageHead& head, const Opened& opened, std::size_t room) {
-  head.room = room;
+void settle(ImageHead& head, const Opened& opened, std::size_t shared_offset) {
+  head.shared_offset = shared_offset;
   head.tls_module = ~std::size_t{0};
   dlinfo(opened.handle, RTLD_DI_TLS_MODID, &head.tls_module);
   head.thread_variable = [](void* index) { return __tls_get_addr(index); };
@@ -127,7 +127,7 @@ const LoadedImage& add_image(const ImageHead& head, const Opened& opened,
                 MemorySpace::managed, 0, 0};
   image.constants = head.constants;
   image.end_of_constants = head.end_of_constants;
-  image.room = first_room() + head.room;
+  image.shared_offset = first_segment() + head.shared_offset;
   image.file = opened.path;
   return image;
 }
@@ -180,18 +180,18 @@ Loading load_image(std::string_view bytes, const std::string& what) {
             what + " does not find the device in the program: link it with -lcuda"};
   const Opened opened = open_apart(bytes);
   if (opened.handle == nullptr)
-    return {CUDA_ERROR_INVALID_IMAGE, what + " cannot be loaded: " + opened.trouble};
+    return {CUDA_ERROR_INVALID_IMAGE, what + " cannot be loaded: " + opened.reason};
   const Segments segments = segments_of(base_of(opened));
-  const auto room = take_room(segments.shared, segments.alignment);
-  if (!room)
+  const auto shared_offset = allocate_segment(segments.shared, segments.alignment);
+  if (!shared_offset)
     return {CUDA_ERROR_OUT_OF_MEMORY,
             what + " has " + std::to_string(segments.shared) +
                 " bytes of shared memory, which do not fit next to other modules"};
   auto& head = *static_cast<ImageHead*>(dlsym(opened.handle, "cuda_on_cpu_image"));
-  settle(head, opened, *room);
+  settle(head, opened, *shared_offset);
   const LoadedImage& image = add_image(head, opened, segments);
   if (segments.shared > 0) analysis::image_loaded(image, segments.shared);
-  return {CUDA_SUCCESS, "", &head, &image, *room};
+  return {CUDA_SUCCESS, "", &head, &image, *shared_offset};
 }
 
 }  // namespace cuda_on_cpu

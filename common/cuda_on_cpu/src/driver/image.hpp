@@ -24,7 +24,7 @@ struct Loading {
   std::string sentence;  ///< why there is an error
   const ImageHead* head = nullptr;
   const LoadedImage* image = nullptr;
-  std::size_t room = 0;
+  std::size_t shared_offset = 0;
 };
 
 /// Loads an image, or says why it does not.

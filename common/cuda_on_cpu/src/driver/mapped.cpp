@@ -14,7 +14,7 @@
 #include <string>
 
 #include "../analysis.hpp"
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../runtime/memory.hpp"
 #include "../runtime/stream.hpp"
 #include "../settings.hpp"
@@ -62,7 +62,7 @@ struct Mapped {
 };
 
 Mapped& mapped() {
-  static auto& mapped = immortal<Mapped>();
+  static auto& mapped = indestructible<Mapped>();
   return mapped;
 }
 

@@ -11,13 +11,13 @@
 #include <mutex>
 #include <optional>
 
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../runtime/contexts.hpp"
 #include "../runtime/stream.hpp"
 #include "../runtime/symbols.hpp"
 #include "cuda_on_cpu/driver_api.hpp"
 #include "errors.hpp"
-#include "rooms.hpp"
+#include "shared_segments.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -25,7 +25,7 @@ namespace {
 using Guard = std::scoped_lock<RuntimeMutex>;
 
 std::deque<CUmod_st>& modules() {
-  static auto& modules = immortal<std::deque<CUmod_st>>();
+  static auto& modules = indestructible<std::deque<CUmod_st>>();
   return modules;
 }
 
@@ -36,7 +36,7 @@ bool is_module(CUmodule module) {
 
 void unload(CUmod_st& module) {
   module.lives = false;
-  leave_room(module.loaded.room);
+  free_segment(module.loaded.shared_offset);
 }
 
 void unload_all(int device, std::uint32_t context) {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "../analysis.hpp"
-#include "../trouble.hpp"
+#include "../diagnostics.hpp"
 #include "block.hpp"
 #include "cuda_on_cpu/tiles.hpp"
 #include "gang.hpp"
@@ -77,13 +77,14 @@ void check_target(const void* shared, const void* state, unsigned rank, const vo
   {
     const Thread* thread = block->current;
     const DeviceAtWork at_work;
-    report_trouble({.kind = "out of bounds",
-                    .place = place,
-                    .thread = thread,
-                    .sentence = is_shared ? "a thread stores in block " + std::to_string(rank) +
-                                                " of a cluster of " + std::to_string(blocks)
-                                          : "a thread stores to another block, and the address or "
-                                            "the barrier is not in shared memory"});
+    report_diagnostic({.kind = "out of bounds",
+                       .place = place,
+                       .thread = thread,
+                       .sentence = is_shared
+                                       ? "a thread stores in block " + std::to_string(rank) +
+                                             " of a cluster of " + std::to_string(blocks)
+                                       : "a thread stores to another block, and the address or "
+                                         "the barrier is not in shared memory"});
   }
   fail_launch(cudaErrorIllegalAddress);
 }
@@ -94,11 +95,11 @@ void check_target(const void* shared, const void* state, unsigned rank, const vo
   {
     const Thread* thread = block->current;
     const DeviceAtWork at_work;
-    report_trouble({.kind = "divergent barrier",
-                    .place = place,
-                    .other_place = other_place,
-                    .thread = thread,
-                    .sentence = sentence});
+    report_diagnostic({.kind = "divergent barrier",
+                       .place = place,
+                       .other_place = other_place,
+                       .thread = thread,
+                       .sentence = sentence});
   }
   fail_launch(cudaErrorLaunchFailure);
 }

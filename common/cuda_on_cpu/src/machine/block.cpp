@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "../analysis.hpp"
+#include "../diagnostics.hpp"
 #include "../settings.hpp"
-#include "../trouble.hpp"
 #include "builtins.hpp"
 #include "gang.hpp"
 #include "illegal_access.hpp"
@@ -149,10 +149,10 @@ void open_barrier(Thread* last) {
     if (!b.gang->wait(b.gang_rank, b.gang_phase)) {
       const DeviceAtWork at_work;
       if (!b.gang->is_told())
-        report_trouble({.kind = "deadlock",
-                        .place = any.place,
-                        .thread = &any,
-                        .sentence = "a block waits for a block that has ended"});
+        report_diagnostic({.kind = "deadlock",
+                           .place = any.place,
+                           .thread = &any,
+                           .sentence = "a block waits for a block that has ended"});
       give_up();
     }
   }
@@ -404,7 +404,7 @@ void report_deadlock() {
   for (std::size_t i = 0; i < std::size(waits); ++i)
     if (counts[i] > 0) sentence += ' ' + std::to_string(counts[i]) + ' ' + waits[i] + ',';
   sentence.pop_back();
-  report_trouble(
+  report_diagnostic(
       {.kind = "deadlock", .place = first->place, .thread = first, .sentence = sentence});
 }
 
@@ -591,7 +591,7 @@ void yield() {
   if (b.launch->failed || (b.gang != nullptr && b.gang->failed())) give_up();
   if (waits_in_vain()) {
     const DeviceAtWork at_work;
-    report_trouble(
+    report_diagnostic(
         {.kind = "deadlock",
          .place = thread->place,
          .thread = thread,
@@ -645,11 +645,11 @@ int block_count(bool predicate) { return count_at_barrier(predicate, __builtin_r
 
 void grid_barrier() {
   if (!block->launch->configuration.cooperative) {
-    report_trouble({.kind = "not cooperative",
-                    .place = __builtin_return_address(0),
-                    .thread = block->current,
-                    .sentence = "a thread waits for the whole grid, which was not launched by "
-                                "cudaLaunchCooperativeKernel"});
+    report_diagnostic({.kind = "not cooperative",
+                       .place = __builtin_return_address(0),
+                       .thread = block->current,
+                       .sentence = "a thread waits for the whole grid, which was not launched by "
+                                   "cudaLaunchCooperativeKernel"});
     fail_launch(cudaErrorLaunchFailure);
   }
   barrier(Scope::gang, __builtin_return_address(0));

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "../trouble.hpp"
+#include "../diagnostics.hpp"
 #include "block.hpp"
 #include "launch.hpp"
 #include "switch.hpp"
@@ -27,7 +27,7 @@ struct sigaction before;
   if (thread == nullptr) fatal(sentence);
   {
     const DeviceAtWork at_work;
-    report_trouble(
+    report_diagnostic(
         {.kind = "stack overflow", .place = place, .thread = thread, .sentence = sentence});
   }
   fail_launch_at_once(cudaErrorHardwareStackError);

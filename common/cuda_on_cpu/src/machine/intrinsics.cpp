@@ -9,7 +9,7 @@
 #include <string>
 
 #include "../analysis.hpp"
-#include "../trouble.hpp"
+#include "../diagnostics.hpp"
 #include "block.hpp"
 #include "cuda_on_cpu/threads.hpp"
 #include "launch.hpp"
@@ -25,7 +25,7 @@ namespace {
   {
     const Thread* thread = block->current;
     const DeviceAtWork at_work;
-    report_trouble({.kind = kind, .place = place, .thread = thread, .sentence = sentence});
+    report_diagnostic({.kind = kind, .place = place, .thread = thread, .sentence = sentence});
   }
   fail_launch(error);
 }

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "../analysis.hpp"
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../settings.hpp"
 #include "gang.hpp"
 #include "side_by_side.hpp"
@@ -92,7 +92,7 @@ class Crew {
 };
 
 Crew& crew() {
-  static auto& crew = immortal<Crew>();
+  static auto& crew = indestructible<Crew>();
   return crew;
 }
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "../analysis.hpp"
-#include "../trouble.hpp"
+#include "../diagnostics.hpp"
 #include "block.hpp"
 #include "cuda_on_cpu/threads.hpp"
 #include "launch.hpp"
@@ -68,7 +68,7 @@ void meet(unsigned mask, void* record, Combine combine, bool orders_memory, cons
   thread.place = place;
   if ((mask & me) == 0) {
     const DeviceAtWork at_work;
-    report_trouble(
+    report_diagnostic(
         {.kind = "invalid mask",
          .place = place,
          .thread = &thread,
@@ -186,12 +186,13 @@ void note_absent_lane(unsigned asking, unsigned absent, Asks asks) {
   const bool assumes = details_of(thread).asked_for_active && thread.mask == 1u << thread.lane;
   if (asks != Asks::by_number && (thread.mask >> absent & 1) == 0 && !assumes) return;
   const DeviceAtWork at_work;
-  report_trouble({.kind = "invalid mask",
-                  .place = thread.place,
-                  .thread = &thread,
-                  .sentence = "a shuffle reads the value of lane " + std::to_string(absent) +
-                              ", which does not take part" +
-                              (assumes ? ": __activemask guarantees only the calling lane" : "")});
+  report_diagnostic(
+      {.kind = "invalid mask",
+       .place = thread.place,
+       .thread = &thread,
+       .sentence = "a shuffle reads the value of lane " + std::to_string(absent) +
+                   ", which does not take part" +
+                   (assumes ? ": __activemask guarantees only the calling lane" : "")});
 }
 
 unsigned ballot(unsigned mask, bool predicate) {

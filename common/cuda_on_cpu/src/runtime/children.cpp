@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../analysis.hpp"
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../settings.hpp"
 #include "errors.hpp"
 #include "generations.hpp"
@@ -56,7 +56,7 @@ namespace {
 
 /// Held where threads of kernels ask for something: the host holds its own lock while they run.
 std::mutex& children_mutex() {
-  static auto& mutex = immortal<std::mutex>();
+  static auto& mutex = indestructible<std::mutex>();
   return mutex;
 }
 

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "../analysis.hpp"
-#include "../immortal.hpp"
+#include "../diagnostics.hpp"
+#include "../indestructible.hpp"
 #include "../machine/block.hpp"
-#include "../trouble.hpp"
 #include "graphs.hpp"
 
 namespace cuda_on_cpu {
@@ -19,7 +19,7 @@ struct Known {
 };
 
 Known& known() {
-  static auto& known = immortal<Known>();
+  static auto& known = indestructible<Known>();
   return known;
 }
 
@@ -112,10 +112,10 @@ void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value) 
     const Thread* thread = block->current;
     {
       const DeviceAtWork at_work;
-      report_trouble({.kind = "illegal device access",
-                      .place = place,
-                      .thread = thread,
-                      .sentence = "a kernel sets a condition that no graph has"});
+      report_diagnostic({.kind = "illegal device access",
+                         .place = place,
+                         .thread = thread,
+                         .sentence = "a kernel sets a condition that no graph has"});
     }
     fail_launch(cudaErrorIllegalAddress);
   }

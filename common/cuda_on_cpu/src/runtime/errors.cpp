@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "../analysis.hpp"
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../machine/block.hpp"
 
 namespace cuda_on_cpu {
@@ -18,7 +18,7 @@ cudaError_t& last_error_of_caller() {
 
 /// Why the last call of this thread of the host failed, where that was said.
 std::string& last_reason() {
-  thread_local auto& reason = immortal<std::string>();
+  thread_local auto& reason = indestructible<std::string>();
   return reason;
 }
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -25,7 +25,7 @@ struct Generations {
 };
 
 Generations& generations() {
-  static auto& generations = immortal<Generations>();
+  static auto& generations = indestructible<Generations>();
   return generations;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "../analysis.hpp"
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../settings.hpp"
 #include "cuda_on_cpu/graph_nodes.hpp"
 #include "errors.hpp"
@@ -50,7 +50,7 @@ constexpr std::uint32_t no_chain = ~0u;
 
 Account& account_of(int device) {
   static auto& accounts =
-      immortal<std::vector<Account>>(static_cast<std::size_t>(settings().devices));
+      indestructible<std::vector<Account>>(static_cast<std::size_t>(settings().devices));
   return accounts[static_cast<std::size_t>(device)];
 }
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../settings.hpp"
 #include "cuda_on_cpu/runtime_hints.hpp"
 #include "stream.hpp"
@@ -21,8 +21,8 @@ using Limits = std::array<std::size_t, kinds_of_limits>;
 Limits& limits_of(int device) {
   constexpr std::size_t kilobyte = 1 << 10, megabyte = 1 << 20;
   static auto& all =
-      immortal<std::vector<Limits>>(static_cast<std::size_t>(settings().devices),
-                                    Limits{kilobyte, megabyte, 8 * megabyte, 2, 2048, 64, 0});
+      indestructible<std::vector<Limits>>(static_cast<std::size_t>(settings().devices),
+                                          Limits{kilobyte, megabyte, 8 * megabyte, 2, 2048, 64, 0});
   return all[static_cast<std::size_t>(device)];
 }
 

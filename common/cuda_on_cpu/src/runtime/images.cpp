@@ -1,13 +1,13 @@
 #include "images.hpp"
 
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 
 extern "C" const char __executable_start, __data_start, _end;
 
 namespace cuda_on_cpu {
 
 std::list<LoadedImage>& loaded_images() {
-  static auto& images = immortal<std::list<LoadedImage>>(std::list<LoadedImage>{
+  static auto& images = indestructible<std::list<LoadedImage>>(std::list<LoadedImage>{
       {.base = &__executable_start,
        .begin = &__executable_start,
        .end = &_end,

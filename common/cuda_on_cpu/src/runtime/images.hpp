@@ -18,8 +18,8 @@ struct LoadedImage {
   Allocation data;                  ///< its variables, as if they were one allocation
   const char* constants = nullptr;  ///< __constant__ variables among them, if that is known
   const char* end_of_constants = nullptr;
-  std::size_t room = 0;  ///< where its shared memory begins in the thread area
-  std::string file;      ///< where symbols and lines are read
+  std::size_t shared_offset = 0;  ///< where its shared memory begins in the thread area
+  std::string file;               ///< where symbols and lines are read
 
   bool contains(const void* address) const { return address >= begin && address < end; }
 };

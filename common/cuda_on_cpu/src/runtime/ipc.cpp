@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "../analysis.hpp"
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../settings.hpp"
 #include "cuda_on_cpu/ipc.hpp"
 #include "memory.hpp"
@@ -65,7 +65,7 @@ struct Imported {
 };
 
 std::map<Handle, Imported>& all_imported() {
-  static auto& imported = immortal<std::map<Handle, Imported>>();
+  static auto& imported = indestructible<std::map<Handle, Imported>>();
   return imported;
 }
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "../analysis.hpp"
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../settings.hpp"
 #include "contexts.hpp"
 #include "shared_events.hpp"
@@ -39,7 +39,7 @@ struct Heap {
 };
 
 Heap& heap() {
-  static auto& heap = immortal<Heap>();
+  static auto& heap = indestructible<Heap>();
   return heap;
 }
 

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "../analysis.hpp"
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../settings.hpp"
 #include "memory.hpp"
 #include "stream.hpp"
@@ -332,7 +332,7 @@ struct Registry {
 };
 
 Registry& registry() {
-  static auto& registry = immortal<Registry>();
+  static auto& registry = indestructible<Registry>();
   return registry;
 }
 

@@ -10,10 +10,10 @@
 #include <string>
 
 #include "../analysis.hpp"
-#include "../immortal.hpp"
+#include "../diagnostics.hpp"
+#include "../indestructible.hpp"
 #include "../machine/launch.hpp"
 #include "../settings.hpp"
-#include "../trouble.hpp"
 #include "attributes.hpp"
 #include "children.hpp"
 #include "contexts.hpp"
@@ -46,7 +46,7 @@ struct KernelLimits {
 };
 
 std::map<std::string, KernelLimits>& kernel_limits() {
-  static auto& limits = immortal<std::map<std::string, KernelLimits>>();
+  static auto& limits = indestructible<std::map<std::string, KernelLimits>>();
   return limits;
 }
 
@@ -64,7 +64,7 @@ KernelLimits limits_of(const std::string& name) {
 }
 
 std::set<std::pair<int, int>>& peers() {
-  static auto& peers = immortal<std::set<std::pair<int, int>>>();
+  static auto& peers = indestructible<std::set<std::pair<int, int>>>();
   return peers;
 }
 
@@ -183,7 +183,7 @@ Configuration configuration(const cudaLaunchConfig_t& config) {
 }
 
 const char* name_of(AnyKernel kernel) {
-  static auto& names = immortal<std::map<AnyKernel, std::string>>();
+  static auto& names = indestructible<std::map<AnyKernel, std::string>>();
   const std::scoped_lock guard(runtime_mutex());
   auto& name = names[kernel];
   if (name.empty()) name = function_at(reinterpret_cast<const void*>(kernel));

@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "../trouble.hpp"
+#include "../diagnostics.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -28,10 +28,11 @@ bool wait_for(const EventRecords& records, std::uint64_t record) {
 
 bool wait_or_report(const SharedEvent& event, std::uint64_t record, const void* place) {
   if (wait_for(*event.records, record)) return true;
-  report_trouble({.kind = "deadlock",
-                  .place = place,
-                  .sentence = "the process that was recording an event has ended, and its record "
-                              "will never be complete"});
+  report_diagnostic({.kind = "deadlock",
+                     .place = place,
+                     .sentence =
+                         "the process that was recording an event has ended, and its record "
+                         "will never be complete"});
   return false;
 }
 

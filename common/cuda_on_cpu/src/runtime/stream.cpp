@@ -5,15 +5,15 @@
 #include <filesystem>
 
 #include "../analysis.hpp"
+#include "../diagnostics.hpp"
 #include "../machine/launch.hpp"
 #include "../settings.hpp"
-#include "../trouble.hpp"
 #include "children.hpp"
 #include "contexts.hpp"
 #include "cuda_on_cpu/ipc.hpp"
 #include "generations.hpp"
+#include "host_polling.hpp"
 #include "memory.hpp"
-#include "polls.hpp"
 #include "shared_events.hpp"
 #include "unasked_calls.hpp"
 
@@ -329,7 +329,7 @@ void perform(const OperationPointer& operation) {
     own->when = std::chrono::steady_clock::now();
     own->done = true;
     own->after.clear();
-    if (own->waits_in_stream && --s.pending == 0) forget_polls();
+    if (own->waits_in_stream && --s.pending == 0) forget_polling_hosts();
   }
   if (!is_beside_host) ++s.calls;  // the one that had it done may have lasted
 }
@@ -337,7 +337,7 @@ void perform(const OperationPointer& operation) {
 /// Says that an operation can never be done, and does it without its work.
 void give_up(const OperationPointer& operation, const std::string& sentence) {
   if (lasting_error() == cudaSuccess) {
-    report_trouble({.kind = "deadlock", .place = operation->place, .sentence = sentence});
+    report_diagnostic({.kind = "deadlock", .place = operation->place, .sentence = sentence});
     lasting_error() = cudaErrorLaunchTimeout;
   }
   perform(operation);
@@ -362,7 +362,8 @@ void add_default_order(const CUstream_st& stream, Operation& operation) {
 
 bool is_alone() {
   const std::filesystem::directory_iterator threads("/proc/self/task");
-  const std::ptrdiff_t own = helping_threads() + threads_for_unasked_calls() + threads_for_polls();
+  const std::ptrdiff_t own =
+      helping_threads() + threads_for_unasked_calls() + threads_for_polling_hosts();
   return std::distance(begin(threads), end(threads)) == 1 + own;
 }
 
@@ -509,7 +510,7 @@ OperationPointer enqueue(CUstream_st& stream, std::function<bool(const Operation
   stream.pending.push_back(operation);
   operation->waits_in_stream = true;
   ++streams().pending;
-  if (host_sees_memory()) watch_for_polls();
+  if (host_sees_memory()) watch_for_polling_hosts();
   if (stream.pending.size() > longest_queue) finish(OperationPointer(stream.pending.front()));
   return operation;
 }
@@ -633,7 +634,7 @@ bool advance(const OperationPointer& operation) {
   if (next->awaited != nullptr && !next->awaited->is_there()) return false;
   learn_from_before(*next);
   if (next->host_call != nullptr && next->host_call->is_running(*next)) return false;
-  if (next->kernel != nullptr && !is_beside_host && threads_for_polls() > 0)
+  if (next->kernel != nullptr && !is_beside_host && threads_for_polling_hosts() > 0)
     return perform_beside_host(next);
   perform(next);
   return true;

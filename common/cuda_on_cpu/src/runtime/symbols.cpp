@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "images.hpp"
 
 namespace cuda_on_cpu {
@@ -93,7 +93,7 @@ struct Names {
 };
 
 Names& names_of(const LoadedImage& image) {
-  static auto& all = immortal<std::map<std::string, Names>>();
+  static auto& all = indestructible<std::map<std::string, Names>>();
   const auto [found, is_new] = all.try_emplace(image.file);
   if (is_new) found->second.symbols = read_symbols(image.file);
   return found->second;
@@ -166,7 +166,7 @@ std::vector<ThreadVariable> thread_variables(const LoadedImage& image, const std
   std::vector<ThreadVariable> variables;
   for (const Symbol& symbol : names_of(image).symbols)
     if (symbol.kind == STT_TLS && symbol.bytes > 0 && symbol.name.find(word) != std::string::npos)
-      variables.push_back({image.room + symbol.value, symbol.bytes});
+      variables.push_back({image.shared_offset + symbol.value, symbol.bytes});
   return variables;
 }
 

@@ -11,7 +11,7 @@
 #include <memory>
 #include <mutex>
 
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../machine/launch.hpp"
 #include "cuda_on_cpu/threads.hpp"
 #include "stream.hpp"
@@ -116,7 +116,7 @@ class Images {
 };
 
 Images& images() {
-  static auto& images = immortal<Images>();
+  static auto& images = indestructible<Images>();
   return images;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../analysis.hpp"
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "../machine/thread_area.hpp"
 #include "../settings.hpp"
 #include "children.hpp"
@@ -43,7 +43,7 @@ struct Symbol {
 
 /// Variables of the device that the host has used by name.
 std::vector<Symbol>& symbols() {
-  static auto& symbols = immortal<std::vector<Symbol>>();
+  static auto& symbols = indestructible<std::vector<Symbol>>();
   return symbols;
 }
 

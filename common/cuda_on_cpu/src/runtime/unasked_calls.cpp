@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -20,7 +20,7 @@ struct Unasked {
 };
 
 Unasked& unasked() {
-  static auto& unasked = immortal<Unasked>();
+  static auto& unasked = indestructible<Unasked>();
   return unasked;
 }
 

@@ -9,15 +9,15 @@ namespace cuda_on_cpu {
 /// Has what streams have to do done beside the host, once the host waits without a call, as it
 /// seems. It is told of each operation, where kernels may write what the host sees. The runtime's
 /// mutex is held.
-void watch_for_polls();
+void watch_for_polling_hosts();
 
 /// There is something to do beside the host. The runtime's mutex is held.
 void call_for_thread();
 
 /// Nothing is left that a host may wait for.
-void forget_polls();
+void forget_polling_hosts();
 
 /// How many threads of the runtime's own look after such hosts.
-unsigned threads_for_polls();
+unsigned threads_for_polling_hosts();
 
 }  // namespace cuda_on_cpu

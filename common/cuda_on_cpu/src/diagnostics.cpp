@@ -1,4 +1,4 @@
-#include "trouble.hpp"
+#include "diagnostics.hpp"
 
 #include <unistd.h>
 

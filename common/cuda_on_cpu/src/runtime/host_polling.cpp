@@ -1,10 +1,10 @@
-#include "polls.hpp"
+#include "host_polling.hpp"
 
 #include <chrono>
 #include <ctime>
 
 #include "../analysis.hpp"
-#include "../immortal.hpp"
+#include "../indestructible.hpp"
 #include "cuda_on_cpu/threads.hpp"
 #include "stream.hpp"
 
@@ -24,7 +24,7 @@ struct Polls {
 };
 
 Polls& polls() {
-  static auto& polls = immortal<Polls>();
+  static auto& polls = indestructible<Polls>();
   return polls;
 }
 
@@ -80,7 +80,7 @@ void watch() {
 
 }  // namespace
 
-void watch_for_polls() {
+void watch_for_polling_hosts() {
   Polls& p = polls();
   if (!p.watched) std::thread(watch).detach();
   p.watched = true;
@@ -92,9 +92,9 @@ void call_for_thread() {
   polls().changed.notify_one();
 }
 
-void forget_polls() { polls().asked = false; }
+void forget_polling_hosts() { polls().asked = false; }
 
-unsigned threads_for_polls() { return polls().watched ? 1 : 0; }
+unsigned threads_for_polling_hosts() { return polls().watched ? 1 : 0; }
 
 void host_looks() {
   constexpr unsigned most = 64;

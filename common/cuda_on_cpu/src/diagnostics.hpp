@@ -1,5 +1,5 @@
 /// \file
-/// What went wrong in a kernel, or around it.
+/// Diagnostics of errors in kernels and in calls of the host.
 
 #pragma once
 
@@ -9,7 +9,7 @@ namespace cuda_on_cpu {
 
 struct Thread;
 
-struct Trouble {
+struct Diagnostic {
   const char* kind;                   ///< "race", "deadlock", ...
   const void* place = nullptr;        ///< behind the instruction that found it
   const void* other_place = nullptr;  ///< behind the instruction that it collided with
@@ -17,8 +17,8 @@ struct Trouble {
   std::string sentence;
 };
 
-/// Prints trouble, or, in a program that is analysed, adds it to the report.
-void report_trouble(const Trouble& trouble);
+/// Prints a diagnostic, or, in a program that is analysed, adds it to the report.
+void report_diagnostic(const Diagnostic& diagnostic);
 
 /// Ends the program: the CPU device cannot do what the program asks for.
 [[noreturn]] void fatal(const std::string& sentence);

@@ -1,0 +1,38 @@
+"""The directories of the CPU device's sources are layers: layers_test.py. Speaks TAP.
+
+The machine includes headers of neither the runtime nor the analysis. The runtime includes those of the machine, and the analysis those of
+both. The driver, with NVRTC, includes those of machine and runtime. The interface by which the machine and the runtime call the analysis is
+declared outside of all layers.
+"""
+
+import pathlib
+import re
+
+SOURCES = pathlib.Path(__file__).resolve().parent.parent / "src"
+SEEN = {"machine": {"machine"}, "runtime": {"machine", "runtime"}, "analysis": {"machine", "runtime", "analysis"},
+        "driver": {"machine", "runtime", "driver"}}
+INCLUDED = re.compile(r'^#include "([\w/.]+)"', re.MULTILINE)
+
+
+def included_layers(source):
+    """Pairs of a header and its layer, for all that a source includes of another or of its own."""
+    for name in INCLUDED.findall(source.read_text()):
+        header = (source.parent / name).resolve()
+        if header.exists() and header.parent != SOURCES:
+            yield name, header.parent.name
+
+
+def main():
+    print(f"1..{len(SEEN)}")
+    for number, (layer, seen) in enumerate(SEEN.items(), 1):
+        sources = [source for ending in ("*.cpp", "*.hpp") for source in sorted((SOURCES / layer).glob(ending))]
+        wrong = [f"{layer}/{source.name} includes {name}" for source in sources
+                 for name, other in included_layers(source) if other not in seen]
+        others = [layer for source in sources for _, layer in included_layers(source)]
+        if layer not in others:
+            wrong.append(f"no header of {layer} was found in it")
+        print(f"{'not ok' if wrong else 'ok'} {number} - {layer} includes nothing but of {', '.join(sorted(seen))}")
+        print("".join(f"# {sentence}\n" for sentence in wrong), end="")
+
+
+main()
