@@ -1,8 +1,7 @@
 """The directories of the CPU device's sources are layers: layers_test.py. Speaks TAP.
 
-The machine includes headers of neither the runtime nor the analysis. The runtime includes those of the machine, and the analysis those of
-both. The driver, with NVRTC, includes those of machine and runtime. The interface by which the machine and the runtime call the analysis is
-declared outside of all layers.
+Each layer includes its own headers. The runtime and the driver also include the machine's headers, and the driver includes the runtime's.
+The analysis includes the headers of machine and runtime. These two call the analysis through an interface outside of all layers.
 """
 
 import pathlib
