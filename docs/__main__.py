@@ -5,6 +5,7 @@
     serve       serves the book to this machine             (./climb serve runs it)
     install     installs the book                           (Meson runs it)
     figures     checks the figures on the pages against the recorded runs, or updates them
+    ends        updates the table in the README of where each ladder ends
     lines       updates the numbers of changed lines in the tables of the pages
     pictures    makes the README's pictures
     record      records a machine's results                 (./climb --record runs it)
@@ -24,7 +25,7 @@ import inspect
 import sys
 
 COMMANDS = {"book": "book.make", "page": "book.page", "serve": "book.serve", "install": "book.install",
-            "figures": "book.quoted", "lines": "book.stages", "pictures": "draw.pictures", "record": "measure.record",
+            "figures": "book.quoted", "ends": "book.ends", "lines": "book.stages", "pictures": "draw.pictures", "record": "measure.record",
             "counters": "measure.counters", "sanitizers": "measure.sanitizers", "conformance": "measure.conformance",
             "rounding": "measure.rounding", "communication": "measure.communication", "energy": "measure.energy", "fits": "coefficients.least_squares"}
 

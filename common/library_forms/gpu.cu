@@ -11,147 +11,31 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
+#include "device.hpp"
 #include "forms.hpp"
 
 namespace {
 
+using forms::by_columns;
+using forms::check;
+using forms::Device;
+using forms::difference;
+using forms::fill_matrix;
+using forms::finish;
 using forms::Form;
 using forms::Group;
 using forms::group_name;
+using forms::Kind;
+using forms::Matrix;
 using forms::of;
 using forms::tolerance;
+using forms::type;
 
-// --- Checked calls
+// --- Handles
 
-void check(cudaError_t error) {
-  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
-}
-/// A library that refuses a form leaves the device usable.
-template <typename Status>
-requires std::is_enum_v<Status>
-void check(Status status) {
-  if (static_cast<int>(status) != 0)
-    throw std::invalid_argument("refused with status " + std::to_string(static_cast<int>(status)));
-}
-
-/// Runs a call of a library and waits for the device.
-template <typename Status>
-void finish(Status status) {
-  check(status);
-  check(cudaDeviceSynchronize());
-}
-
-// --- Arrays
-
-/// An array in device memory.
-template <typename T>
-class Device {
- public:
-  explicit Device(std::size_t count) : count_(count) {
-    T* pointer = nullptr;
-    check(cudaMalloc(&pointer, std::max<std::size_t>(count, 1) * sizeof(T)));
-    values_.reset(pointer, [](T* values) { cudaFree(values); });
-  }
-  T* get() const { return values_.get(); }
-  std::size_t size() const { return count_; }
-  void copy_from(const Device& other) const {
-    check(cudaMemcpy(get(), other.get(), count_ * sizeof(T), cudaMemcpyDeviceToDevice));
-  }
-  void poison() const { check(cudaMemset(get(), 0xff, count_ * sizeof(T))); }
-
- private:
-  std::shared_ptr<T> values_;
-  std::size_t count_;
-};
-
-/// A matrix in device memory: element (i, j) is at i * down + j * across.
-template <typename T>
-struct Matrix {
-  T* values;
-  std::int64_t rows, cols, down, across;
-
-  Matrix transposed() const { return {values, cols, rows, across, down}; }
-  __device__ T& operator()(std::int64_t i, std::int64_t j) const {
-    return values[i * down + j * across];
-  }
-};
-
-template <typename T>
-Matrix<T> by_columns(const Device<T>& a, std::int64_t rows, std::int64_t cols, std::int64_t lda) {
-  return {a.get(), rows, cols, 1, lda};
-}
-
-__device__ double random_value(std::uint64_t index) {
-  std::uint64_t bits = (index + 1) * 0x9e3779b97f4a7c15u;
-  bits = (bits ^ (bits >> 31)) * 0xbf58476d1ce4e5b9u;
-  bits = (bits ^ (bits >> 29)) * 0x94d049bb133111ebu;
-  return static_cast<double>(bits >> 11) * 0x1p-52 - 1;
-}
-
-enum class Kind { general, definite, toeplitz };
-
-/// Fills a matrix: random values, a symmetric matrix whose eigenvalues are at least 0.3, or a
-/// symmetric Toeplitz matrix of the autocorrelations 0.5^|i - j|.
-template <typename T>
-__global__ void fill(Matrix<T> a, Kind kind) {
-  const std::int64_t count = a.rows * a.cols, step = std::int64_t{blockDim.x} * gridDim.x;
-  for (std::int64_t k = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < count; k += step) {
-    const std::int64_t i = k / a.cols, j = k % a.cols;
-    const std::int64_t low = i < j ? i : j, high = i < j ? j : i;
-    if (kind == Kind::general)
-      a(i, j) = static_cast<T>(random_value(k));
-    else if (kind == Kind::toeplitz)
-      a(i, j) = static_cast<T>(exp2(-static_cast<double>(high - low)));
-    else
-      a(i, j) = static_cast<T>(i == j ? 1.5
-                                      : 0.6 / sqrt(static_cast<double>(a.rows)) *
-                                            random_value(high * a.rows + low));
-  }
-}
-
-template <typename T>
-void fill_matrix(Matrix<T> a, Kind kind) {
-  fill<T><<<2048, 256>>>(a, kind);
-  check(cudaGetLastError());
-  check(cudaDeviceSynchronize());
-}
-
-/// Adds the squares of the differences and of the elements of `b`, below and on the diagonal only
-/// if `lower`.
-template <typename T>
-__global__ void compare(Matrix<T> a, Matrix<T> b, bool lower, double* sums) {
-  const std::int64_t count = a.rows * a.cols, step = std::int64_t{blockDim.x} * gridDim.x;
-  double difference = 0, size = 0;
-  for (std::int64_t k = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < count; k += step) {
-    const std::int64_t i = k / a.cols, j = k % a.cols;
-    if (lower && j > i) continue;
-    const double x = a(i, j), y = b(i, j);
-    difference += (x - y) * (x - y);
-    size += y * y;
-  }
-  atomicAdd(sums, difference);
-  atomicAdd(sums + 1, size);
-}
-
-/// The relative difference of two matrices in the Frobenius norm.
-template <typename T>
-double difference(Matrix<T> a, Matrix<T> b, bool lower) {
-  const Device<double> sums(2);
-  check(cudaMemset(sums.get(), 0, 2 * sizeof(double)));
-  compare<T><<<2048, 256>>>(a, b, lower, sums.get());
-  double host[2];
-  check(cudaMemcpy(host, sums.get(), sizeof host, cudaMemcpyDeviceToHost));
-  return std::sqrt(host[0] / host[1]);
-}
-
-// --- Types
-
-template <typename T>
-constexpr cudaDataType type = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32F;
 struct Handles {
   cublasHandle_t blas{};
   cublasLtHandle_t lt{};

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "clauses.hpp"
+#include "syntax.hpp"
+
 namespace slicer {
 namespace {
 
@@ -17,6 +20,38 @@ bool is_private(const Access& access, const Loop& loop) {
   return variable.owns || !has_element(access.place);
 }
 
+/// Whether an expression or a statement names a variable.
+bool names(CXCursor cursor, CXCursor declaration) {
+  if (clang_equalCursors(clang_getCanonicalCursor(clang_getCursorReferenced(cursor)), declaration))
+    return true;
+  const Cursors parts = children_of(cursor);
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](CXCursor part) { return names(part, declaration); });
+}
+
+/// Whether a construct contains a jump, or what may be one.
+bool has_jump(CXCursor cursor) {
+  switch (clang_getCursorKind(cursor)) {
+    case CXCursor_GotoStmt:
+    case CXCursor_IndirectGotoStmt:
+    case CXCursor_LabelStmt:
+    case CXCursor_GCCAsmStmt:
+    case CXCursor_MSAsmStmt:
+      return true;
+    default:
+      break;
+  }
+  const Cursors parts = children_of(cursor);
+  return std::any_of(parts.begin(), parts.end(), has_jump);
+}
+
+/// Whether the code around a construct may run in another order than in the file.
+bool leads_elsewhere(const Trouble& trouble) {
+  if (!trouble.is_directive) return has_jump(trouble.cursor);
+  const std::string& directive = trouble.frame->directive;
+  return directive.find("task") != directive.npos || directive.find("section") != directive.npos;
+}
+
 }  // namespace
 
 std::vector<const Access*> accesses_of(const Function& function, const Loop& loop) {
@@ -28,15 +63,70 @@ std::vector<const Access*> accesses_of(const Function& function, const Loop& loo
 }
 
 std::string trouble_in(const Function& function, const Frame& frame,
-                       const std::vector<const Access*>& accesses) {
+                       const std::vector<const Access*>& accesses, bool with_output) {
   for (const Trouble& trouble : function.troubles)
-    if (trouble.frame->is_within(&frame))
+    if (trouble.frame->is_within(&frame) && (with_output || !trouble.only_prints))
       return fmt::format("{} in line {}", trouble.reason, trouble.line);
   for (const Access* access : accesses)
     if (access->is_write && access->place.steps.empty() && access->place.variable->is_array &&
         !access->place.variable->owns)
       return fmt::format("line {} lets `{}` be other memory", access->line,
                          access->place.variable->name);
+  return {};
+}
+
+std::string need_after(const Function& function, const Loop& loop, const Variable& variable) {
+  const Variable* root = &variable;
+  if (root->frame && root->frame->is_within(loop.frame)) return {};
+  const bool is_own = root->is_object && (root->parameter >= 0 || root->frame) && root->is_apart;
+  if (!is_own) return fmt::format("`{}` may be needed after the loop", variable.name);
+  std::size_t last = 0;
+  for (std::size_t a = 0; a < function.accesses.size(); ++a)
+    if (function.accesses[a].frame->is_within(loop.frame)) last = a;
+  /// The innermost loop around both that runs again before the variable ends.
+  const auto repeats = [&](const Frame* frame) -> const Frame* {
+    for (; frame; frame = frame->parent)
+      if (frame->loop && frame->loop != &loop && loop.frame->is_within(frame) &&
+          !(root->frame && root->frame->is_within(frame)))
+        return frame;
+    return nullptr;
+  };
+  /// Whether a read that comes after so many accesses may get a value from before the loop's end.
+  const auto may_get_value = [&](const Frame* frame, std::size_t at) {
+    const bool is_behind = at > last;
+    const Frame* again = is_behind ? nullptr : repeats(frame);
+    if (!is_behind && !again) return false;
+    // Another value may have been written in between.
+    for (std::size_t w = is_behind ? last + 1 : 0; w < at; ++w) {
+      const Access& write = function.accesses[w];
+      if (write.is_write && write.place.variable == root && write.place.steps.empty() &&
+          (is_behind || write.frame->is_within(again)) &&
+          frame->is_within(together_with(write.frame)))
+        return false;
+    }
+    return true;
+  };
+  for (const Trouble& trouble : function.troubles) {
+    if (trouble.only_prints || trouble.frame->is_within(loop.frame)) continue;
+    const bool may_run_after = trouble.line >= loop.line || repeats(trouble.frame);
+    const bool is_read = !trouble.is_directive && names(trouble.cursor, root->declaration) &&
+                         may_get_value(trouble.frame, trouble.at);
+    if (may_run_after && (is_read || leads_elsewhere(trouble)))
+      return fmt::format("{} in line {} may need `{}`", trouble.reason, trouble.line,
+                         variable.name);
+  }
+  for (const Pragma* pragma : function.pragmas) {
+    const bool is_behind = pragma->statement > loop.range.last;
+    if (may_read(*pragma, variable.name) && (is_behind || repeats(loop.frame)))
+      return fmt::format("the pragma in line {} may need `{}`", pragma->line, variable.name);
+  }
+  for (std::size_t a = 0; a < function.accesses.size(); ++a) {
+    const Access& access = function.accesses[a];
+    if (access.is_write || access.place.variable != root || access.frame->is_within(loop.frame))
+      continue;
+    if (may_get_value(access.frame, a))
+      return fmt::format("line {} may need the last value of `{}`", access.line, variable.name);
+  }
   return {};
 }
 

@@ -14,8 +14,12 @@ namespace slicer {
 std::vector<const Access*> accesses_of(const Function& function, const Loop& loop);
 
 /// Why a part of a function cannot be analysed; empty if it can be.
+/// \param with_output whether output counts
 std::string trouble_in(const Function& function, const Frame& frame,
-                       const std::vector<const Access*>& accesses);
+                       const std::vector<const Access*>& accesses, bool with_output = true);
+
+/// The reason why the program may need the final value of a variable after a loop, or nothing.
+std::string need_after(const Function& function, const Loop& loop, const Variable& variable);
 
 /// Whether each iteration writes a variable before reading it, so that the variable can be private.
 bool is_written_first(const std::vector<const Access*>& accesses, const Variable* variable);

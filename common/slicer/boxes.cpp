@@ -117,6 +117,20 @@ Sides sides_of(const isl::set& elements, std::size_t d, const isl::set& context)
   return sides;
 }
 
+/// The parts of a set, each without a choice.
+std::vector<isl::set> parts_of(const isl::set& set) {
+  std::vector<isl::set> parts;
+  isl_set_foreach_basic_set(
+      set.get(),
+      [](isl_basic_set* part, void* all) {
+        static_cast<std::vector<isl::set>*>(all)->push_back(
+            isl::manage(isl_set_from_basic_set(part)));
+        return isl_stat_ok;
+      },
+      &parts);
+  return parts;
+}
+
 }  // namespace
 
 /// A box around some elements, by the inequalities that hold for all of them. Returns whether each
@@ -131,10 +145,22 @@ Box box_around(const std::vector<isl::set>& elements, const isl::set& context) {
   for (std::size_t d = 0; d < rank; ++d) {
     Sides sides;
     for (const isl::set& each : elements) {
-      const Sides more = sides_of(each, d, context);
-      if (more.first.is_null() || more.last.is_null()) return {};
-      widen(sides, more, context);
+      const auto is_bounded = [](const Sides& of) {
+        return !of.first.is_null() && !of.last.is_null();
+      };
+      if (const Sides more = sides_of(each, d, context); is_bounded(more)) {
+        widen(sides, more, context);
+        continue;
+      }
+      // No inequality may hold for all elements that a choice selects from, as in i > 0 ? i - 1 :
+      // 0.
+      for (const isl::set& part : parts_of(each)) {
+        const Sides more = sides_of(part, d, context);
+        if (!is_bounded(more)) return {};
+        widen(sides, more, context);
+      }
     }
+    if (sides.first.is_null()) return {};
     box.sides.push_back(sides.text);
     box.empty = box.empty.unite(sides.last.lt_set(sides.first));
     const isl::set last = isl::manage(isl_set_from_pw_aff(sides.last.copy()));

@@ -43,6 +43,24 @@ bool takes(CXCursor function, std::size_t arguments) {
   return needed <= arguments && (arguments <= most || is_open);
 }
 
+/// Whether a function of <math.h> or <cmath> only computes its result. Functions with a second
+/// result, and lgamma(), which sets a global variable, are not among them.
+bool is_mathematical(const std::string& name) {
+  static const std::set<std::string> functions{
+      "abs",    "labs",     "llabs",     "fabs",   "sqrt",      "cbrt",      "hypot",      "exp",
+      "exp2",   "expm1",    "log",       "log2",   "log10",     "log1p",     "logb",       "ilogb",
+      "pow",    "sin",      "cos",       "tan",    "asin",      "acos",      "atan",       "atan2",
+      "sinh",   "cosh",     "tanh",      "asinh",  "acosh",     "atanh",     "erf",        "erfc",
+      "tgamma", "ceil",     "floor",     "trunc",  "round",     "lround",    "llround",    "rint",
+      "lrint",  "llrint",   "nearbyint", "fmod",   "remainder", "fma",       "fmin",       "fmax",
+      "fdim",   "copysign", "ldexp",     "scalbn", "scalbln",   "nextafter", "nexttoward", "min",
+      "max",    "clamp",    "isnan",     "isinf",  "isfinite",  "isnormal",  "signbit",    "lerp"};
+  if (functions.contains(name)) return true;
+  const bool has_suffix = name.ends_with("f") || name.ends_with("l");
+  return has_suffix && functions.contains(name.substr(0, name.size() - 1)) && name != "minf" &&
+         name != "maxf";
+}
+
 }  // namespace
 
 bool is_function(CXCursor cursor) {
@@ -86,13 +104,10 @@ CXCursor Callees::declaration_of(CXCursor callee, std::size_t arguments) const {
 }
 
 bool Callees::is_pure(CXCursor callee, const std::string& name) const {
-  static const std::set<std::string> mathematics{
-      "abs",   "fabs", "sqrt", "exp",      "exp2",  "log",   "pow",   "sin",
-      "cos",   "tan",  "min",  "max",      "floor", "ceil",  "round", "fma",
-      "hypot", "fmin", "fmax", "copysign", "tanh",  "clamp", "isnan", "move"};
   static const std::set<std::string> threads{"omp_get_thread_num", "omp_get_max_threads",
                                              "omp_get_num_threads"};
-  if (!mathematics.contains(name) && !threads.contains(name)) return false;
+  if (name.starts_with("__builtin_") && is_mathematical(name.substr(10))) return true;
+  if (!is_mathematical(name) && !threads.contains(name)) return false;
   const CXCursor referenced = clang_getCursorReferenced(callee);
   const unsigned several = clang_getCursorKind(referenced) == CXCursor_OverloadedDeclRef
                                ? clang_getNumOverloadedDecls(referenced)
@@ -113,14 +128,44 @@ std::optional<CXCursor> Callees::definition_of(CXCursor callee, std::size_t argu
     function = pattern;
   function = clang_getCursorDefinition(function);
   const CXCursorKind kind = clang_getCursorKind(function);
-  if ((kind != CXCursor_FunctionDecl && kind != CXCursor_FunctionTemplate) ||
-      !source_.can_see(function))
+  if ((kind != CXCursor_FunctionDecl && kind != CXCursor_FunctionTemplate) || !can_follow(function))
     return {};
+  return function;
+}
+
+bool Callees::can_follow(CXCursor function) const {
+  if (!source_.can_see(function)) return false;
   const std::vector<Token> tokens = source_.tokens(source_.range(function));
   const bool has_directives =
       std::any_of(tokens.begin(), tokens.end(), [](const Token& token) { return token == "#"; });
-  if (!source_.has(function) && (has_directives || source_.is_macro(function))) return {};
-  return function;
+  return source_.has(function) || (!has_directives && !source_.is_macro(function));
+}
+
+std::optional<CXCursor> Callees::method_of(CXCursor method) const {
+  // What a lambda captures by value may differ from what its body names.
+  const bool is_lambda =
+      clang_Cursor_isAnonymous(clang_getCursorSemanticParent(method)) ||
+      text_of(clang_getCursorSpelling(clang_getCursorSemanticParent(method))).empty();
+  if (clang_getCursorKind(method) != CXCursor_CXXMethod || clang_CXXMethod_isVirtual(method) ||
+      is_lambda)
+    return {};
+  const CXCursor pattern = clang_getSpecializedCursorTemplate(method);
+  const CXCursor definition =
+      clang_getCursorDefinition(clang_Cursor_isNull(pattern) ? method : pattern);
+  if (clang_Cursor_isNull(definition) || !can_follow(definition)) return {};
+  return definition;
+}
+
+Cursors Callees::default_of(CXCursor function, std::size_t parameter) const {
+  for (const CXCursor declaration : {function, clang_getCanonicalCursor(function)}) {
+    Cursors parameters = children_of(declaration);
+    std::erase_if(parameters,
+                  [](CXCursor child) { return clang_getCursorKind(child) != CXCursor_ParmDecl; });
+    if (parameter >= parameters.size()) continue;
+    if (const Cursors made_with = initialiser(source_, parameters[parameter]); !made_with.empty())
+      return made_with;
+  }
+  return {};
 }
 
 }  // namespace slicer

@@ -32,8 +32,15 @@ class Callees {
   bool is_pure(CXCursor callee, const std::string& name) const;
   /// The definition of the called function, if the tool can read its body.
   std::optional<CXCursor> definition_of(CXCursor callee, std::size_t arguments) const;
+  /// The definition of a method that no other method overrides, if the tool can read its body.
+  std::optional<CXCursor> method_of(CXCursor method) const;
+  /// The default argument of a parameter.
+  Cursors default_of(CXCursor function, std::size_t parameter) const;
 
  private:
+  /// Whether the tool can read the body of a function.
+  bool can_follow(CXCursor function) const;
+
   const Source& source_;
   Named named_;
 };

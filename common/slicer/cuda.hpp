@@ -32,6 +32,7 @@
 #include <complex>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -84,8 +85,3 @@
 extern "C" unsigned __cudaPushCallConfiguration(dim3, dim3, std::size_t = 0, void* = nullptr);
 cudaError_t cudaConfigureCall(dim3 grid, dim3 block, std::size_t shared = 0,
                               cudaStream_t stream = nullptr);
-// Programs cast the address of a kernel to the type of this parameter.
-cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                             std::size_t shared = 0, cudaStream_t stream = nullptr);
-cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
-                                        std::size_t shared = 0, cudaStream_t stream = nullptr);

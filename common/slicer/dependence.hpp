@@ -37,12 +37,19 @@ struct Finding {
   Claim claim = Claim::none;
   std::optional<Pair> against;
   std::string why;
+
+  std::vector<Assumption> assumptions;  ///< required by the verdict and the claim
 };
 
 /// Examines the iterations of a loop, for fixed values of the counters of the outer loops.
-Finding examine(const Function& function, const Loop& loop);
+/// \param is_strict whether a verdict that would need an assumption is `unknown`
+Finding examine(const Function& function, const Loop& loop, bool is_strict = false);
+
+/// The assumptions without which a verdict is `unknown`: "`a` and `b` do not overlap (line 3)".
+std::string unproved(const std::vector<Assumption>& assumptions);
 
 std::string name_of(Verdict verdict);
+std::string name_of(Claim claim);
 
 /// "i = 1, j = 0 reads x(0), which i = 0 writes (flow)"
 std::string sentence_of(const Pair& pair);

@@ -3,15 +3,45 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <set>
 
 namespace slicer {
 namespace {
 
-/// Whether whoever calls the function may choose a size: not one that the function computes.
-bool is_free(const Variable& size) {
-  const Variable& root = size.of ? *size.of->variable : size;
-  return root.is_named && root.is_fixed;
+/// Whether a condition depends only on parameters that never change, such as argc.
+bool depends_on_parameters(const Term& condition) {
+  if (condition.operation == Operation::unknown) return false;
+  if (condition.operation == Operation::symbol &&
+      !(condition.symbol->parameter >= 0 && condition.symbol->is_fixed))
+    return false;
+  return std::all_of(condition.operands.begin(), condition.operands.end(), depends_on_parameters);
+}
+
+/// Whether the user of the program may choose the value that a local variable has in a frame: its
+/// last write comes from the command line, under conditions that the user chooses as well.
+bool is_input(const Function& function, const Variable& size, const Frame* root) {
+  if (!size.is_apart || !size.frame || size.of) return false;
+  const Access* last = nullptr;
+  for (const Access& access : function.accesses) {
+    if (access.frame->is_within(root)) break;
+    if (access.is_write && access.place.variable == &size) last = &access;
+  }
+  if (!last || !last->is_input) return false;
+  for (const Access* access = last + 1;
+       access != function.accesses.data() + function.accesses.size(); ++access)
+    if (access->is_write && access->place.variable == &size) return false;
+  for (const Frame* frame = last->frame; !root->is_within(frame); frame = frame->parent)
+    if (frame->loop || (frame->condition && !depends_on_parameters(*frame->condition)))
+      return false;
+  return true;
+}
+
+/// Whether the caller or the user may choose a size: not one that the function computes.
+bool is_free(const Function& function, const Variable& size, const Frame* root) {
+  const Variable& variable = size.of ? *size.of->variable : size;
+  return (variable.is_named && variable.is_fixed) || is_input(function, size, root);
 }
 
 void doubt(Touched& touched, const Term& index) {
@@ -45,7 +75,7 @@ Touched Elements::touch(const Access& access) {
   if (touched.unsure.empty()) touched.unsure = unsure;
   for (const int side : {0, 1}) touched.at[side].resize(access.place.steps.size());
   const auto doubt_size = [&](const Variable* size, const Term&) {
-    if (size && !is_free(*size) && touched.unsure.empty())
+    if (size && !is_free(names_.function(), *size, names_.root()) && touched.unsure.empty())
       touched.unsure = size->name.empty()
                            ? std::string("a size is made of what changes")
                            : fmt::format("which numbers `{}` may be is not followed", size->name);
@@ -116,18 +146,22 @@ void Elements::find_subscripts(const Variable* variable, std::size_t s) {
 std::optional<Elements::Split> Elements::split_up(const std::vector<Touched*>& linear,
                                                   const std::vector<Polynomial>& sums) const {
   if (std::all_of(sums.begin(), sums.end(), is_affine)) return as_they_are(sums);
-  std::set<const Variable*> candidates;
+  // A row has as many elements as a size, or a multiple: 3 * m in (i * m + j) * 3 + k.
+  std::set<std::pair<const Variable*, long>> candidates;
+  std::map<const Variable*, long> scales;
   for (const Polynomial& sum : sums)
     for (const auto& [product, factor] : sum)
       if (product.size() > 1)
         for (const Variable* variable : product)
           if (std::find(space_.sizes().begin(), space_.sizes().end(), variable) !=
               space_.sizes().end())
-            candidates.insert(variable);
-  for (const Variable* size : candidates) {
+            scales[variable] = std::gcd(scales[variable], factor);
+  for (const auto& [variable, scale] : scales)
+    candidates.insert({{variable, 1}, {variable, scale}});
+  for (const auto& [size, scale] : candidates) {
     std::vector<Polynomial> rows, columns;
     for (std::size_t t = 0; t < sums.size(); ++t) {
-      const auto parts = divided(*linear[t], sums[t], size);
+      const auto parts = divided(*linear[t], sums[t], size, scale);
       if (!parts) break;
       rows.push_back(parts->first);
       columns.push_back(parts->second);
@@ -144,7 +178,8 @@ std::optional<Elements::Split> Elements::split_up(const std::vector<Touched*>& l
 /// Quotient and remainder by a size, if the remainder is proved to be one.
 std::optional<std::pair<Polynomial, Polynomial>> Elements::divided(const Touched& touched,
                                                                    const Polynomial& sum,
-                                                                   const Variable* size) const {
+                                                                   const Variable* size,
+                                                                   long scale) const {
   Polynomial quotient, remainder;
   for (const auto& [product, factor] : sum) {
     auto rest = product;
@@ -153,13 +188,14 @@ std::optional<std::pair<Polynomial, Polynomial>> Elements::divided(const Touched
       remainder[product] = factor;
       continue;
     }
+    if (factor % scale != 0) return {};
     rest.erase(found);
-    quotient[rest] = factor;
+    quotient[rest] = factor / scale;
   }
   if (!is_affine(remainder)) return {};
-  const isl::pw_aff length = space_.variable_at(space_.position_of(size));
+  const isl::pw_aff length = space_.variable_at(space_.position_of(size)).mul(space_.number(scale));
   for (const long shift : {0, 1, -1}) {
-    const Polynomial one{{{}, 1}}, whole{{{size}, 1}};
+    const Polynomial one{{{}, 1}}, whole{{{size}, scale}};
     const Polynomial left = sum_of(remainder, whole, shift);
     const isl::pw_aff at = space_.affine(left, {touched.access->frame, names_.root(), 0});
     const isl::set out = at.lt_set(space_.number(0)).unite(at.ge_set(length));

@@ -40,7 +40,7 @@ class Elements {
                                 const std::vector<Polynomial>& sums) const;
   std::optional<std::pair<Polynomial, Polynomial>> divided(const Touched& touched,
                                                            const Polynomial& sum,
-                                                           const Variable* size) const;
+                                                           const Variable* size, long scale) const;
 
   const Space& space_;
   const Names& names_;

@@ -7,6 +7,7 @@
 #include <staircase/error.hpp>
 
 #include "accesses.hpp"
+#include "assumptions.hpp"
 #include "expansion.hpp"
 #include "reversal.hpp"
 #include "schedule.hpp"
@@ -32,8 +33,9 @@ std::string doubt_of(const Loop& loop) {
 /// Rules on what is asked for of one loop.
 class Judge {
  public:
-  Judge(const Function& function, const Loop& loop, const std::vector<Request>& requests)
-      : function_(function), loop_(loop), requests_(requests) {}
+  Judge(const Function& function, const Loop& loop, const std::vector<Request>& requests,
+        bool is_strict)
+      : function_(function), loop_(loop), requests_(requests), is_strict_(is_strict) {}
 
   std::vector<Ruling> rulings() {
     std::vector<Ruling> all;
@@ -112,7 +114,14 @@ class Judge {
              conflict.where.intersect(same(pairs.space(), *conflict.source, *conflict.sink))
                  .is_empty();
     };
-    return ruling_of(request, pairs, pairs.conflicts(apart(pairs.space(), order)), expandable);
+    Ruling ruling =
+        ruling_of(request, pairs, pairs.conflicts(apart(pairs.space(), order)), expandable);
+    if (ruling.legality != Legality::legal && ruling.legality != Legality::reduction) return ruling;
+    const Assumed assumed = assumed_by(function_, *pairs.space().names().root(), pairs);
+    if (!assumed.contradiction.empty()) return unknown(request, assumed.contradiction);
+    if (is_strict_ && !assumed.list.empty()) return unknown(request, unproved(assumed.list));
+    ruling.assumptions = assumed.list;
+    return ruling;
   }
 
   /// Why nothing can be said of a part of the function with some loops.
@@ -300,6 +309,7 @@ class Judge {
   const Function& function_;
   const Loop& loop_;
   const std::vector<Request>& requests_;
+  const bool is_strict_;
   std::set<const Variable*> expanded_;
   std::optional<Schedule> schedule_;
 };
@@ -312,8 +322,8 @@ bool Ruling::is_refused(bool with_reductions) const {
 }
 
 std::vector<Ruling> judge(const Function& function, const Loop& loop,
-                          const std::vector<Request>& requests) {
-  return Judge(function, loop, requests).rulings();
+                          const std::vector<Request>& requests, bool is_strict) {
+  return Judge(function, loop, requests, is_strict).rulings();
 }
 
 std::string name_of(Legality legality) {

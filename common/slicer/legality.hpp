@@ -27,6 +27,7 @@ struct Ruling {
   std::optional<Pair> pair = {};  ///< which the transformation would reverse
   std::string reason = {};
   std::vector<std::string> reductions = {};  ///< updates whose order changes
+  std::vector<Assumption> assumptions = {};  ///< on which the verdict `legal` depends
 
   /// Whether the transformation is refused. The user can permit a new order of reductions.
   bool is_refused(bool with_reductions) const;
@@ -35,8 +36,9 @@ struct Ruling {
 /// Judges the transformations that are requested for a loop. Each one is applied to the result of
 /// the previous ones, and only the final order of the iterations counts.
 /// \throws BadInput if a request names a loop or a variable that does not exist
+/// \param is_strict whether a verdict that would need an assumption is `unknown`
 std::vector<Ruling> judge(const Function& function, const Loop& loop,
-                          const std::vector<Request>& requests);
+                          const std::vector<Request>& requests, bool is_strict = false);
 
 std::string name_of(Legality legality);
 

@@ -35,8 +35,11 @@ std::optional<Options> read_options(int argc, char** argv) {
   app.add_flag("--check", options.check, "Check the loops of FILE and print a report");
   app.add_flag("--reductions", options.reductions,
                "List the updates of reductions, and permit a change of their order");
+  app.add_flag("--strict", options.strict,
+               "Make no assumption: a verdict that would need one is `unknown`");
   app.add_option("--json", options.json,
-                 "Write the results as JSON to a file, or to standard output for -");
+                 "Write the results as JSON to a file, or to standard output for -. A file that "
+                 "ends in .sarif gets them as SARIF");
   app.add_flag("--report", options.report,
                "Write iterations, dependences and slices of each nest as JSON, for figures");
   app.add_option("--set", options.sizes,
@@ -48,8 +51,12 @@ std::optional<Options> read_options(int argc, char** argv) {
   app.add_option("-p", options.build,
                  "Directory of compile_commands.json (default: searched for above FILE)");
   app.add_option("FILE", options.file, "The source");
-  app.add_option("ARGUMENTS", options.arguments, "Options of the compiler after --, such as -I");
+  app.add_option("ARGUMENTS", options.arguments,
+                 "Options of the compiler after --, such as -I. An unknown option is an error");
   app.footer(
+      "`independent`, `reduction`, `legal` and `proved` hold for all inputs under the assumptions "
+      "that are printed\nwith their lines. A loop with a construct that is not modelled is "
+      "`unknown`.\n\n"
       "With --check, `#pragma staircase` in front of a nest requests a verdict on a "
       "transformation:\n"
       "interchange(i, j), tile(i: 32, j: 32), skew(j: 2 * i), distribute, fuse or expand(x).\n"
@@ -93,6 +100,7 @@ void check_options(const Options& options) {
     throw staircase::BadInput("--set belongs to --report");
   if (options.report && options.reductions)
     throw staircase::BadInput("--reductions belongs to --check");
+  if (options.strict && !options.check) throw staircase::BadInput("--strict belongs to --check");
   if (!std::ifstream(options.file) || std::filesystem::is_directory(options.file))
     throw staircase::BadInput("the file '" + options.file + "' cannot be read");
   if (!options.json.empty() && options.json != "-") staircase::check_writable(options.json);
@@ -108,11 +116,13 @@ std::string crash_report;
   _exit(static_cast<int>(Exit::exhausted));
 }
 
-/// Reports crashes from now on. The handler replaces the handler of libclang, which reports only
-/// crashes of the parser and ends the program silently at any other crash. The new handler runs on
-/// an alternate signal stack, because the stack of the program may be full. If a sanitizer has
-/// installed an alternate stack, the handler uses it.
+/// Reports crashes from now on. libclang does not install its own handler, which reports only
+/// crashes of the parser, and it parses in this thread, because the handler needs a signal stack of
+/// the thread: the stack of the program may be full. If a sanitizer has installed an alternate
+/// stack, the handler uses it.
 void report_crashes(const std::string& file) {
+  for (const char* name : {"LIBCLANG_DISABLE_CRASH_RECOVERY", "LIBCLANG_NOTHREADS"})
+    setenv(name, "1", 1);
   crash_report = fmt::format(
       "slice: the program or its {} crashed on the file '{}'; nothing is known of its loops\n",
       text_of(clang_getClangVersion()), file);
@@ -129,11 +139,19 @@ void report_crashes(const std::string& file) {
     sigaction(signal, &action, nullptr);
 }
 
+/// The arguments for a source whose text is only read.
+Arguments expanding(const Options& options) {
+  Arguments arguments = compiler_arguments(options);
+  if (!options.arguments.empty()) check_arguments(options.file, arguments);
+  arguments.expands = true;
+  return arguments;
+}
+
 /// Writes the file with its marked nests in slices, if libclang accepts the result.
 Exit write_slices(const Options& options) {
   const bool is_cuda = slicer::is_cuda(options.output) || slicer::is_cuda(options.file);
-  const Source source(options.file, compiler_arguments(options));
   report_crashes(options.file);
+  const Source source(options.file, expanding(options));
   for (const auto& [place, requests] : read_requests(read_directives(source)))
     throw staircase::BadInput("line " + std::to_string(requests.front().line) + ": `" +
                               requests.front().text +
@@ -153,8 +171,8 @@ Exit write_slices(const Options& options) {
 
 /// Writes the data for figures of the file's nests.
 Exit write_pictures(const Options& options) {
-  const Source source(options.file, compiler_arguments(options));
   report_crashes(options.file);
+  const Source source(options.file, expanding(options));
   const std::string json =
       picture_of(options.file, source, read_functions(source), read_sizes(options.sizes));
   if (options.json.empty() || options.json == "-")
@@ -170,12 +188,14 @@ Exit run(int argc, char** argv) {
   check_options(*options);
   if (!options->output.empty()) return write_slices(*options);
   if (options->report) return write_pictures(*options);
-  const Source source(options->file, compiler_arguments(*options));
   report_crashes(options->file);
+  const Source source(options->file, expanding(*options));
   const auto functions = read_functions(source);
   const Requests requests = read_requests(read_directives(source));
-  const Checked checked = check(options->file, source, functions, requests);
-  const std::string json = json_of(checked).dump(2) + "\n";
+  const Checked checked = check(options->file, source, functions, requests, options->strict);
+  const bool is_sarif = options->json.ends_with(".sarif");
+  const std::string json =
+      (is_sarif ? sarif_of(checked, options->reductions) : json_of(checked)).dump(2) + "\n";
   if (options->json.empty())
     staircase::write_stdout(text_of(checked, options->reductions));
   else if (options->json == "-")

@@ -25,13 +25,21 @@ const Frame* together_with(const Frame* frame) {
 
 /// Whether something within a frame changes a variable.
 bool Names::changes(const Variable& variable, const Frame* frame) const {
+  const auto [known, is_new] = function_.changes.insert({{&variable, frame}, false});
+  if (!is_new) return known->second;
   const Place place = variable.of ? *variable.of : Place{const_cast<Variable*>(&variable), {}, {}};
-  return std::any_of(function_.accesses.begin(), function_.accesses.end(),
-                     [&](const Access& access) {
-                       return access.is_write && access.place.variable == place.variable &&
-                              !has_element(access.place) && may_overlap(access.place, place) &&
-                              access.frame->is_within(frame);
-                     });
+  known->second =
+      std::any_of(function_.accesses.begin(), function_.accesses.end(), [&](const Access& access) {
+        if (!access.is_write) return false;
+        const bool is_same = access.place.variable == place.variable;
+        // The value is unknown after a write that may be made through another name.
+        const bool may_be_other =
+            !is_same && !variable.is_apart && !variable.is_constant && is_elsewhere(access);
+        const bool is_own =
+            is_same && !has_element(access.place) && may_overlap(access.place, place);
+        return (may_be_other || is_own) && access.frame->is_within(frame);
+      });
+  return known->second;
 }
 
 Meaning Names::meaning(const Variable& variable, const Frame* used, const Frame* stable) const {
@@ -40,22 +48,34 @@ Meaning Names::meaning(const Variable& variable, const Frame* used, const Frame*
       if (counts(*frame->loop)) return {Meaning::counter, frame->loop};
       if (is_inside(frame)) return {};
     }
-  if (variable.value && variable.is_fixed && is_lasting(*variable.value, variable.frame, stable))
+  if (variable.value && variable.is_fixed && is_lasting(*variable.value, variable, stable))
     return {Meaning::value, nullptr};
   if (is_inside(variable.frame)) return {};
   return {changes(variable, stable) ? Meaning::unknown : Meaning::size, nullptr};
 }
 
 /// Whether a value stays what it was when a variable was made with it.
-bool Names::is_lasting(const Term& term, const Frame* made, const Frame* stable) const {
+bool Names::is_lasting(const Term& term, const Variable& of, const Frame* stable) const {
   if (term.operation == Operation::unknown) return false;
   if (term.operation == Operation::symbol) {
-    const Meaning means = meaning(*term.symbol, made, stable);
+    const Meaning means = meaning(*term.symbol, of.frame, stable);
     if (means.kind == Meaning::unknown) return false;
-    if (means.kind == Meaning::size && !term.symbol->is_fixed) return false;
+    if (means.kind == Meaning::size && !term.symbol->is_fixed &&
+        may_change_after(*term.symbol, of.made_at))
+      return false;
   }
   return std::all_of(term.operands.begin(), term.operands.end(),
-                     [&](const Term& operand) { return is_lasting(operand, made, stable); });
+                     [&](const Term& operand) { return is_lasting(operand, of, stable); });
+}
+
+/// Whether a variable may change after an access, in the order of the program. A variable that is
+/// not local, or to which pointers or references may exist, may do so.
+bool Names::may_change_after(const Variable& variable, std::size_t access) const {
+  const auto& accesses = function_.accesses;
+  if (!variable.is_apart || !variable.frame || variable.of || access > accesses.size()) return true;
+  return std::any_of(
+      accesses.begin() + static_cast<std::ptrdiff_t>(access), accesses.end(),
+      [&](const Access& later) { return later.is_write && later.place.variable == &variable; });
 }
 
 void Names::walk(const Term& term, const Frame* used, const Frame* stable,
@@ -93,7 +113,13 @@ std::optional<Polynomial> Names::polynomial(const Term& term, const Frame* used,
 
 bool Names::is_elsewhere(const Access& access) {
   const Variable& variable = *access.place.variable;
-  return variable.is_stray || (!variable.owns && !variable.is_named && has_element(access.place));
+  const auto leaves = std::count_if(access.place.steps.begin(), access.place.steps.end(),
+                                    [](const Step& step) { return step.leaves; });
+  if (access.place.is_elsewhere || variable.is_stray) return true;
+  if (variable.is_named) return false;
+  // A pointer to memory that the function allocates owns this memory, but not further pointees.
+  if (leaves > 0) return leaves > 1 || !variable.owns || !variable.is_pointer;
+  return !variable.owns && has_element(access.place);
 }
 
 }  // namespace slicer

@@ -35,6 +35,7 @@ class Names {
   Names(const Function& function, const Frame* root) : function_(function), root_(root) {}
 
   const Frame* root() const { return root_; }
+  const Function& function() const { return function_; }
   bool is_inside(const Frame* frame) const { return frame && frame->is_within(root_); }
 
   /// The meaning of a variable in the frame `used`, for constraints that hold within `stable`.
@@ -56,7 +57,8 @@ class Names {
 
  private:
   bool changes(const Variable& variable, const Frame* frame) const;
-  bool is_lasting(const Term& term, const Frame* made, const Frame* stable) const;
+  bool is_lasting(const Term& term, const Variable& of, const Frame* stable) const;
+  bool may_change_after(const Variable& variable, std::size_t access) const;
 
   const Function& function_;
   const Frame* root_;

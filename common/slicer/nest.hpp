@@ -53,14 +53,19 @@ struct Step {
   Term index;
   bool in_call = false;  ///< a(i), not a[i]
   bool is_row = false;   ///< a.row(i), which is a part of the same array
+  bool leaves = false;   ///< follows a pointer, a view or a reference to other memory
+  long extent = 0;       ///< declared number of elements; -1 if it is not constant, 0 if unknown
 };
 
 /// A memory location: a variable and the steps to a part of it.
 struct Place {
   Variable* variable = nullptr;
   std::vector<Step> steps;
-  std::string unsure;     ///< why the location may be smaller than the steps indicate
-  bool is_loose = false;  ///< its subscripts do not determine the location
+  std::string unsure;            ///< why the location may be smaller than the steps indicate
+  bool is_loose = false;         ///< its subscripts do not determine the location
+  bool is_elsewhere = false;     ///< any memory, because its target is unknown
+  bool is_view = false;          ///< a view of elements that it does not own
+  std::optional<Term> offset{};  ///< of a pointer into the elements, for the next subscript
 };
 
 /// A variable, or a constant quantity of a variable, such as `a.extent(0)`.
@@ -68,15 +73,23 @@ struct Variable {
   std::string name;
   Frame* frame = nullptr;  ///< where it is declared, if within the function
   bool is_integer = false;
-  bool is_natural = false;     ///< an integer that is not negative
-  bool is_array = false;       ///< has elements, by its type
-  bool owns = false;           ///< owns its elements, unlike a pointer or a view
-  bool is_named = false;       ///< a parameter, a member or a global: separate memory by assumption
-  bool is_fixed = false;       ///< never changes
-  bool is_apart = false;       ///< a number to which no pointer or reference can exist
-  bool is_stray = false;       ///< a pointer or reference with an unknown target
+  bool is_natural = false;   ///< an integer that is not negative
+  bool is_array = false;     ///< has elements, by its type
+  bool is_view = false;      ///< a view of elements that it does not own
+  bool owns = false;         ///< owns its elements, unlike a pointer or a view
+  bool is_pointer = false;   ///< refers to elements
+  bool is_named = false;     ///< a parameter, a member or a global: separate memory by assumption
+  bool is_fixed = false;     ///< never changes
+  bool is_constant = false;  ///< by its type
+  bool is_apart = false;     ///< a number to which no pointer or reference can exist
+  bool is_stray = false;     ///< a pointer or reference with an unknown target
+  bool is_object = false;    ///< separate memory by its declaration, not by assumption
+  int parameter = -1;        ///< index of the parameter, or -1
+  int line = 0;              ///< line of the declaration, or 0 if it is in another file
+  CXCursor declaration = clang_getNullCursor();
   bool is_of_thread = false;   ///< each thread has its own by a clause of OpenMP
   std::optional<Term> value;   ///< the initial value
+  std::size_t made_at = ~0ul;  ///< the number of accesses before the variable gets this value
   std::optional<Place> alias;  ///< the location that it is a name for
   std::optional<Place> of;     ///< the variable of the quantity
 };
@@ -91,9 +104,11 @@ struct Loop {
   Range range{};  ///< its range of the source
   Frame* frame = nullptr;
   std::vector<const Pragma*> pragmas;
-  Loop* inside = nullptr;          ///< the loop that is its entire body
-  Loop* next = nullptr;            ///< the loop that follows immediately
-  std::vector<std::size_t> parts;  ///< the first access of each statement of its body
+  std::string doubt;                    ///< the reason why the tool does not judge its pragma
+  std::vector<const Variable*> linear;  ///< variables that count with it, by a clause of OpenMP
+  Loop* inside = nullptr;               ///< the loop that is its entire body
+  Loop* next = nullptr;                 ///< the loop that follows immediately
+  std::vector<std::size_t> parts;       ///< the first access of each statement of its body
   bool is_inlined = false;
 };
 
@@ -103,6 +118,9 @@ struct Frame {
   std::optional<Term> condition;
   Loop* loop = nullptr;
   const Pragma* region = nullptr;  ///< a parallel region of OpenMP
+  std::string guard;               ///< mutual exclusion: `atomic`, or `critical` with its name
+  std::string directive;           ///< a directive of OpenMP that the tool does not cover
+  const Pragma* pragma = nullptr;  ///< with this directive
   bool is_cut = false;             ///< a part of it may be skipped, for example by `break`
 
   bool is_within(const Frame* other) const {
@@ -113,7 +131,18 @@ struct Frame {
 };
 
 /// The operation of an update whose order is irrelevant.
-enum class Update { none, sum, product, minimum, maximum, conjunction, disjunction, parity };
+enum class Update {
+  none,
+  sum,
+  product,
+  minimum,
+  maximum,
+  conjunction,
+  disjunction,
+  parity,
+  logical_and,
+  logical_or
+};
 
 struct Access {
   Place place;
@@ -122,8 +151,9 @@ struct Access {
   int line = 0;
   std::string text;
   Update update = Update::none;
-  std::string guard;        ///< mutual exclusion: `atomic`, or `critical` with its name
-  bool is_pointer = false;  ///< its type is a pointer or a view, without elements of its own
+  bool is_pointer = false;           ///< a pointer or a view, without elements of its own
+  CXTypeKind type = CXType_Invalid;  ///< type of a built-in number
+  bool is_input = false;             ///< writes a number that the user of the program chooses
 };
 
 /// A construct that the tool cannot follow, and the reason.
@@ -131,18 +161,48 @@ struct Trouble {
   Frame* frame;
   int line;
   std::string reason;
+  CXCursor cursor;            ///< the construct
+  std::size_t at;             ///< the number of accesses before it
+  bool only_prints = false;   ///< output, which leaves all variables as they are
+  bool is_directive = false;  ///< a directive of OpenMP, whose statement is read
+};
+
+/// A point at which all threads of a parallel region wait for each other.
+struct Barrier {
+  const Frame* frame;
+  std::size_t at;  ///< the number of accesses before it
+};
+
+/// An assumption about a part of a function, and its line.
+struct Assumption {
+  const Frame* frame;
+  int line;
+  std::string text;
+};
+
+/// Two variables for which a call passes the same memory.
+struct Overlap {
+  const Variable *one, *other;
+  int line;
 };
 
 /// The result of reading a function. The addresses of its parts stay valid.
 struct Function {
   std::string name;
-  Range range{};         ///< its range of the source
-  bool is_free = false;  ///< neither a method nor a lambda
+  CXCursor declaration = clang_getNullCursor();  ///< the first declaration
+  Range range{};                                 ///< its range of the source
+  bool is_free = false;                          ///< neither a method nor a lambda
   std::list<Variable> variables;
   std::list<Frame> frames;
   std::list<Loop> loops;
   std::vector<Access> accesses;
   std::vector<Trouble> troubles;
+  std::vector<Barrier> barriers;
+  std::vector<const Pragma*> pragmas;  ///< the pragmas of OpenMP within the function
+  std::vector<Assumption> assumptions;
+  std::vector<Overlap> overlaps;
+  /// Whether a frame changes a variable, as far as this has been determined: see Names::changes().
+  mutable std::map<std::pair<const Variable*, const Frame*>, bool> changes;
 };
 
 }  // namespace slicer

@@ -11,6 +11,7 @@
 namespace slicer {
 
 struct Options {
+  bool strict = false;  ///< make no assumption
   bool check = false, reductions = false, report = false;
   std::string file, json, build;
   std::string output;  ///< the file for the program in slices
@@ -25,7 +26,10 @@ inline bool is_cuda(const std::string& file) {
   return file.ends_with(".cu") || file.ends_with(".cuh");
 }
 
-/// The compiler's arguments that select the language.
+/// Whether a file is a C source.
+inline bool is_c(const std::string& file) { return file.ends_with(".c"); }
+
+/// The compiler's arguments that select C++ or CUDA.
 std::vector<std::string> language(bool is_cuda);
 
 /// The compiler's arguments for a file: from the command line, or else from the build.

@@ -22,7 +22,7 @@ bool is_where_only(const Access& one, const Access& other) {
 Pairs::Pairs(const Function& function, const Frame* root, std::vector<const Access*> accesses,
              const std::vector<const Loop*>& loops)
     : accesses_(std::move(accesses)), names_(function, root), space_(names_, accesses_, loops) {
-  isl_ctx_reset_operations(shared_context().get());
+  begin_operations();
   touched_ = Elements(space_).touch(accesses_);
 }
 
@@ -44,7 +44,8 @@ void Pairs::compare(const Touched& source, const Touched& sink, const Order& ord
   std::string unsure = source.unsure.empty() ? sink.unsure : source.unsure;
   if (unsure.empty() && (is_where_only(one, other) || is_where_only(other, one)))
     unsure = fmt::format("`{}` may have another name", one.place.variable->name);
-  isl::set where = source.domains[0].intersect(sink.domains[1]).intersect(order(source, sink));
+  // The domains may have many parts, so they come last.
+  isl::set where = order(source, sink);
   const std::size_t common = std::min(one.place.steps.size(), other.place.steps.size());
   const bool may_be_any =
       is_loose || (Names::is_elsewhere(one) && names_.is_inside(one.place.variable->frame));
@@ -56,6 +57,8 @@ void Pairs::compare(const Touched& source, const Touched& sink, const Order& ord
     }
     for (std::size_t p = 0; p < at.size(); ++p) where = where.intersect(at[p].eq_set(other_at[p]));
   }
+  if (where.is_empty()) return;
+  where = where.intersect(source.domains[0]).intersect(sink.domains[1]);
   if (where.is_empty() || where.intersect(up_to(most_counted)).is_empty()) return;
   if (unsure.empty() && where.intersect(up_to(usually_counted)).is_empty())
     unsure = "only numbers of more than 31 bits depend on each other";

@@ -20,7 +20,8 @@ std::vector<std::string> words_in(std::string_view text) {
   std::vector<std::string> words;
   for (std::size_t c = 0; c < text.size(); ++c) {
     if (std::isspace(text[c])) continue;
-    if (c > 0 && !words.empty() && is_of_name(text[c]) && is_of_name(text[c - 1]))
+    const bool is_twice = c > 0 && text[c] == text[c - 1] && (text[c] == '&' || text[c] == '|');
+    if (c > 0 && !words.empty() && ((is_of_name(text[c]) && is_of_name(text[c - 1])) || is_twice))
       words.back() += text[c];
     else
       words.emplace_back(1, text[c]);
@@ -114,6 +115,13 @@ void Source::read_pragmas() {
         pragma.words.push_back(tokens[w].text);
       }
     }
+    // A macro that is a number is replaced, as in safelen(LANES).
+    for (std::string& word : pragma.words)
+      if (const auto found = definitions_.find(word);
+          found != definitions_.end() && found->second.size() == 2 &&
+          std::all_of(found->second[1].begin(), found->second[1].end(),
+                      [](unsigned char c) { return std::isdigit(c); }))
+        word = found->second[1];
     pragmas_.push_back(pragma);
   }
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "changes.hpp"
+#include "facts.hpp"
 #include "nest.hpp"
 #include "terms.hpp"
 
@@ -17,12 +18,19 @@ namespace slicer {
 
 class Reader {
  public:
-  Reader(const Source& source, const Callees& callees, Function& function)
-      : source_(source), callees_(callees), function_(function), changes_(source, callees) {}
+  Reader(const Source& source, const Callees& callees, const Facts& facts, Function& function)
+      : source_(source),
+        callees_(callees),
+        facts_(facts),
+        function_(function),
+        changes_(source, callees) {}
 
   void read(CXCursor function, CXCursor body);
 
  private:
+  /// Records calls that pass the same memory for two parameters, or a global variable for one.
+  void find_overlaps();
+
   // --- Frames, troubles and variables: variables.cpp
 
   Frame* enter();
@@ -33,6 +41,13 @@ class Reader {
   /// The line in the file itself. For code in a header, this is the line of the call.
   int line(CXCursor cursor) const;
   void trouble_with(CXCursor cursor, const std::string& what);
+  /// Records an assumption at the line of an expression.
+  void assume(CXCursor cursor, std::string text);
+  /// Whether a conversion keeps the value of an integer expression. In a loop, records the
+  /// assumption that a long value fits into an int.
+  bool keeps(CXCursor cursor, CXType type);
+  /// Records the assumption that a dependent type is a number.
+  void assume_number(CXCursor cursor);
   Variable* add(std::string name);
   /// Adds the variable of a declaration, with the properties of its type.
   Variable* declare(CXCursor declaration);
@@ -43,11 +58,15 @@ class Reader {
   /// Whether a variable is `threadprivate`.
   bool is_of_thread(const std::string& name) const;
   Variable* this_object();
+  /// The object of the method that the reader reads.
+  Place own_object();
   /// A constant quantity of a location, such as the extent of an array.
   Variable* quantity(const Place& of, const std::string& name, bool is_natural);
   /// A term with its present value, for later use.
   Term frozen(Term term);
   Place frozen(Place place);
+  /// Whether an alias of a location stays valid, because no pointer on the path changes.
+  bool lasts(const Place& place, CXType type) const;
   /// Sets the initial value of a variable, or the location that a pointer or reference names.
   void bind(Variable& variable, CXType type, const Cursors& made_with, bool is_parameter = false);
 
@@ -56,8 +75,13 @@ class Reader {
   /// The location that an expression names, if any. Records the reads in its subscripts.
   std::optional<Place> place(CXCursor cursor);
   std::optional<Place> named(CXCursor cursor);
+  /// The location that a pointer leads to: p, or an offset from it, as in p + n and &p[n].
+  std::optional<Place> led_to(CXCursor pointer);
+  /// Adds a subscript to a location, after the offset of its pointer.
+  static void add_element(Place& of, Term index, bool in_call = false);
   std::optional<Place> member(CXCursor cursor);
-  std::optional<Place> element(CXCursor base, const Cursors& subscripts, bool in_call);
+  std::optional<Place> element(CXCursor base, const Cursors& subscripts, bool in_call,
+                               CXType type_of_element);
   /// Records that two rows may share elements, unless a type owns the elements.
   void mind_rows(Place& of, CXCursor base);
   /// An element of the form a(i, j), a row, or a view of an entire array.
@@ -73,6 +97,7 @@ class Reader {
   /// Expressions for which libclang has no cursor kind: casts, and lists in parentheses.
   Term unexposed(CXCursor cursor);
   Term literal(CXCursor cursor);
+  Term character(CXCursor cursor);
   Term enumerator(CXCursor cursor);
   Term cast(CXCursor cursor);
   Term choice(CXCursor cursor);
@@ -87,15 +112,28 @@ class Reader {
   // --- Calls: calls.cpp
 
   Term call(CXCursor cursor);
-  /// An operator of a class, which is assumed to do what its name suggests.
-  Term overloaded(CXCursor cursor, const std::string& operation);
-  /// A constructor, which is assumed to write its object and to read its arguments.
+  /// An operator of a class.
+  Term overloaded(CXCursor cursor, const std::string& operation, bool is_statement = false);
+  /// A constructor, which writes its object and reads its arguments.
   Term construct(CXCursor cursor);
   Term method(CXCursor cursor, CXCursor callee);
+  /// Output of numbers and texts, whose order matters but which changes no variable.
+  bool prints(CXCursor callee, const Cursors& arguments) const;
   Term pure(CXCursor cursor, const std::string& name, const Cursors& arguments);
+  /// std::move(x): the value of x is unknown afterwards, unless its type is plain.
+  Term moved(CXCursor cursor, const Cursors& arguments);
   /// Reads the body of a function in place of its call, and returns its value. The function has to
   /// be in the same file, or in a header of the project if its entire body can be read.
   std::optional<Term> inlined(CXCursor callee, const Cursors& arguments);
+  /// The location to which a function returns a reference, if its body determines the location.
+  std::optional<Place> returned_by(CXCursor cursor);
+  /// Reads the body of a function with the given arguments.
+  /// \param object the object of a method
+  std::optional<Term> read_body(CXCursor callee, CXCursor function, const Cursors& arguments,
+                                std::optional<Place> object);
+  /// Reads the body of an operator or a method of a class in place of its call.
+  std::optional<Term> inlined_method(CXCursor cursor, CXCursor method, CXCursor object,
+                                     const Cursors& arguments);
 
   // --- Assignments: assignments.cpp
 
@@ -103,9 +141,22 @@ class Reader {
   /// Reads an update of the form s = s + e or s = max(s, e). Returns false for any other
   /// assignment.
   bool update(CXCursor left, CXCursor right);
+  /// A choice between two values: a minimum, a maximum, or `none` if it is neither.
+  struct Choice {
+    Update update = Update::none;
+    CXCursor one = clang_getNullCursor(), other = clang_getNullCursor();
+  };
+  /// The choice by a comparison: the larger side of x > y, or the smaller side of x < y.
+  Choice compared(CXCursor condition) const;
+  /// The choice of a conditional expression such as x > y ? x : y.
+  Choice chosen(CXCursor cursor) const;
+  /// Reads an update of the form `if (x > m) m = x`. Returns false for any other statement.
+  bool updates_if(const Cursors& parts);
   bool updates(CXCursor left, const std::string& name, Update kind, std::vector<CXCursor> added,
                const std::vector<CXCursor>& taken);
   Term count(CXCursor cursor, bool is_statement);
+  /// Whether an expression is a number that the user of the program chooses: atoi(argv[1]).
+  bool is_input(CXCursor cursor);
 
   // --- Statements: statements.cpp
 
@@ -116,6 +167,8 @@ class Reader {
   /// An expression whose value is not used.
   void effect(CXCursor cursor);
   void declaration(CXCursor cursor);
+  /// Reads the expressions in a variable's type, and the default constructor of an object.
+  void read_type(CXCursor declaration, const Cursors& made_with);
   /// The names of a structured binding: parts of its initial value, or copies of them.
   void bindings(CXCursor cursor);
   void branch(CXCursor cursor);
@@ -139,21 +192,36 @@ class Reader {
   /// for (i = n; i-- > 0;)
   bool counts_down(Loop& read, CXCursor condition);
   long step_of(CXCursor cursor, const Variable* variable);
+  /// for (unsigned i = n - 1; i < n; --i), which ends when i wraps around below 0.
+  bool counts_below_zero(const Loop& read, CXCursor condition);
+  /// A variable of the clause `linear`, and the variable that stands for it within the loop.
+  struct Linear {
+    Variable *variable, *within;
+  };
+  /// Gives a variable of the clause `linear` the value that it has in each iteration, if the last
+  /// statement of the body counts it.
+  std::vector<Linear> begin_linear(Loop& read, CXCursor body);
+  void end_linear(Loop& read, CXCursor body, const std::vector<Linear>& linear, std::size_t behind);
+  /// Replaces the variable that a name refers to.
+  void rename(const Variable* from, Variable* to);
   void note_inside(Loop& read, CXCursor body);
   void uncounted(CXCursor cursor, const std::vector<const Pragma*>& pragmas);
 
   const Source& source_;
   const Callees& callees_;
+  const Facts& facts_;
   Function& function_;
   Changes changes_;
   Frame* frame_ = nullptr;
   const Frame* base_ = nullptr;
   std::vector<std::vector<std::pair<CXCursor, Variable*>>> scopes_{2};
   Variable* this_ = nullptr;
+  std::optional<Place> returned_place_;
+  std::optional<Place> object_;  ///< the object of a method whose body replaces its call
   int line_of_call_ = 0;
   Term returned_;
+  CXType result_type_{};  ///< return type of the current function
   bool has_returned_ = false;
-  std::string guard_;
 };
 
 }  // namespace slicer

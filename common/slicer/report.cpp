@@ -14,10 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* const assumptions =
-    "Assumed: parameters, members and globals of different names are different memory; subscripts\n"
-    "are within bounds; integers do not wrap around; operators and constructors do as they say.\n";
-
 std::string name_of(const Loop& loop) {
   return loop.variable ? "for " + loop.variable->name : "loop";
 }
@@ -32,10 +28,8 @@ std::string line_of(const Finding& found, bool with_reductions) {
 }
 
 std::string claim_of(const Finding& found) {
-  const std::string said = found.claim == Claim::proved    ? "proved"
-                           : found.claim == Claim::refuted ? "refuted: "
-                                                           : "beyond affine: ";
-  return fmt::format("  line {:<4} {}: {}{}\n", found.pragma->line, found.pragma->text, said,
+  return fmt::format("  line {:<4} {}: {}{}{}\n", found.pragma->line, found.pragma->text,
+                     slicer::name_of(found.claim), found.claim == Claim::proved ? "" : ": ",
                      found.why);
 }
 
@@ -74,6 +68,35 @@ Json json_of(const Ruling& ruling) {
           {"reason", ruling.reason}};
 }
 
+/// The assumptions of all verdicts and rulings. If several loops of a function need the same
+/// assumption, the line of the first loop is listed.
+std::string assumptions_of(const Checked& checked) {
+  std::set<std::pair<int, std::string>> all;
+  for (const auto& [function, findings] : checked.functions) {
+    std::set<std::string> known;
+    const auto note = [&](const std::vector<Assumption>& assumptions) {
+      for (const Assumption& assumption : assumptions)
+        if (known.insert(assumption.text).second) all.insert({assumption.line, assumption.text});
+    };
+    for (const Finding& found : findings) {
+      note(found.assumptions);
+      for (const auto& [loop, rulings] : checked.rulings)
+        for (const Ruling& ruling : rulings)
+          if (loop == found.loop) note(ruling.assumptions);
+    }
+  }
+  std::string text = all.empty() ? "" : "Assumed\n";
+  for (const auto& [line, assumed] : all) text += fmt::format("  line {:<4} {}\n", line, assumed);
+  return text;
+}
+
+Json json_of(const std::vector<Assumption>& assumptions) {
+  Json all = Json::array();
+  for (const Assumption& assumption : assumptions)
+    all.push_back({{"line", assumption.line}, {"text", assumption.text}});
+  return all;
+}
+
 }  // namespace
 
 bool Checked::is_refuted(bool with_reductions) const {
@@ -88,18 +111,18 @@ bool Checked::is_refuted(bool with_reductions) const {
 }
 
 Checked check(const std::string& file, const Source& source, const std::list<Function>& functions,
-              const Requests& requests) {
-  Checked checked{file, {}, {}, {}};
+              const Requests& requests, bool is_strict) {
+  Checked checked{file, {}, {}, {}, {}};
   std::set<unsigned> places;
   std::vector<const Pragma*> seen;
   for (const Function& function : functions) {
     std::vector<Finding> findings;
     for (const Loop& loop : function.loops) {
       if (loop.is_inlined) continue;
-      findings.push_back(examine(function, loop));
+      findings.push_back(examine(function, loop, is_strict));
       seen.push_back(findings.back().pragma);
       if (const auto asked = requests.find(loop.range.first); asked != requests.end()) {
-        checked.rulings.push_back({&loop, judge(function, loop, asked->second)});
+        checked.rulings.push_back({&loop, judge(function, loop, asked->second, is_strict)});
         places.insert(loop.range.first);
       }
     }
@@ -112,6 +135,12 @@ Checked check(const std::string& file, const Source& source, const std::list<Fun
   for (const Pragma& pragma : source.pragmas())
     if (makes_parallel(pragma) && std::find(seen.begin(), seen.end(), &pragma) == seen.end())
       checked.lost.push_back(&pragma);
+  for (const Pragma& pragma : source.pragmas()) {
+    const bool is_seen = std::find(seen.begin(), seen.end(), &pragma) != seen.end();
+    if (!makes_parallel(pragma) && !is_seen &&
+        !uncovered(pragma, source.pragmas(pragma.statement)).empty())
+      checked.uncovered.push_back(&pragma);
+  }
   return checked;
 }
 
@@ -127,12 +156,14 @@ std::string text_of(const Checked& checked, bool with_reductions) {
   for (const Pragma* pragma : checked.lost)
     claims += fmt::format("  line {:<4} {}: beyond affine: its loop was not found\n", pragma->line,
                           pragma->text);
+  for (const Pragma* pragma : checked.uncovered)
+    claims += fmt::format("  line {:<4} {}: not covered\n", pragma->line, pragma->text);
   if (checked.functions.empty()) text += "There are no loops.\n";
   if (!claims.empty()) text += "OpenMP\n" + claims;
   if (!checked.rulings.empty()) text += "Transformations\n";
   for (const auto& [loop, rulings] : checked.rulings)
     for (const Ruling& ruling : rulings) text += line_of(ruling, with_reductions);
-  return text + assumptions;
+  return text + assumptions_of(checked);
 }
 
 Json json_of(const Checked& checked) {
@@ -144,12 +175,20 @@ Json json_of(const Checked& checked) {
                        {"variable", found.loop->variable ? found.loop->variable->name : ""},
                        {"verdict", slicer::name_of(found.verdict)},
                        {"pair", found.pair ? json_of(*found.pair) : Json()},
-                       {"reason", found.reason}});
-  // A loop of which nothing is asked has no such key.
+                       {"reason", found.reason},
+                       {"assumptions", json_of(found.assumptions)}});
+  // A loop without a pragma or without a request has no such key.
   std::size_t at = 0;
   for (const auto& [function, findings] : checked.functions)
     for (const Finding& found : findings) {
       Json& loop = loops[at++];
+      if (found.pragma)
+        loop["claim"] = {{"line", found.pragma->line},
+                         {"pragma", found.pragma->text},
+                         {"verdict", slicer::name_of(found.claim)},
+                         {"pair", found.against ? json_of(*found.against) : Json()},
+                         {"assumptions", json_of(found.assumptions)},
+                         {"reason", found.why}};
       for (const auto& [of, rulings] : checked.rulings)
         if (of == found.loop)
           for (const Ruling& ruling : rulings) loop["transformations"].push_back(json_of(ruling));

@@ -17,18 +17,23 @@ struct Checked {
   std::string file;
   std::vector<std::pair<const Function*, std::vector<Finding>>> functions;
   std::vector<std::pair<const Loop*, std::vector<Ruling>>> rulings;
-  std::vector<const Pragma*> lost;
+  std::vector<const Pragma*> lost;       ///< pragmas that make a loop parallel, without that loop
+  std::vector<const Pragma*> uncovered;  ///< other directives that the tool does not cover
 
   /// Whether a claim of OpenMP is refuted or a requested transformation is refused.
   bool is_refuted(bool with_reductions) const;
 };
 
 /// \throws BadInput if no loop follows the pragma of a requested transformation
+/// \param is_strict whether a verdict that would need an assumption is `unknown`
 Checked check(const std::string& file, const Source& source, const std::list<Function>& functions,
-              const Requests& requests);
+              const Requests& requests, bool is_strict);
 
 std::string text_of(const Checked& checked, bool with_reductions);
 
 nlohmann::ordered_json json_of(const Checked& checked);
+
+/// The refuted and undecided pragmas, the refused transformations and the assumptions as SARIF.
+nlohmann::ordered_json sarif_of(const Checked& checked, bool with_reductions);
 
 }  // namespace slicer

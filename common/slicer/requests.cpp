@@ -71,15 +71,17 @@ Request read_request(const Clause& clause, const Directive& directive) {
   const Wording& wording = wording_of(clause, directive);
   const std::string given = clause.text.empty() ? "" : "(" + clause.text + ")";
   Request request{wording.what, clause.name + given, directive.line, {}, {}};
-  const auto wants = [&] { refuse(request, fmt::format("should look like `{}`", wording.example)); };
+  const auto wants = [&] {
+    refuse(request, fmt::format("should look like `{}`", wording.example));
+  };
   for (const std::string& argument : clause.arguments)
     if (!read_argument(request, argument)) wants();
   const std::size_t count = clause.arguments.size();
-  const bool is_whole = wording.what == Transformation::interchange ? count == 2
-                        : wording.what == Transformation::tile      ? count > 0
-                        : wording.what == Transformation::skew || wording.what == Transformation::expand
-                            ? count == 1
-                            : count == 0;
+  const bool is_whole =
+      wording.what == Transformation::interchange                                      ? count == 2
+      : wording.what == Transformation::tile                                           ? count > 0
+      : wording.what == Transformation::skew || wording.what == Transformation::expand ? count == 1
+                                                                                       : count == 0;
   if (!is_whole) wants();
   if (std::set(request.names.begin(), request.names.end()).size() < request.names.size())
     refuse(request, "names a loop twice");

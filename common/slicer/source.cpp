@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <staircase/error.hpp>
 
 namespace slicer {
@@ -28,20 +29,44 @@ std::vector<CXCursor> children_of(CXCursor cursor) {
 }
 
 bool Pragma::has(std::string_view word) const {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  const std::vector<std::string> all = names();
+  return std::find(all.begin(), all.end(), word) != all.end();
+}
+
+std::vector<std::string> Pragma::names() const {
+  std::vector<std::string> names;
+  int depth = 0;
+  for (const std::string& word : words) {
+    depth -= word == ")";
+    if (depth == 0 && word != ")" && word != "(" && word != ",") names.push_back(word);
+    depth += word == "(";
+  }
+  return names;
+}
+
+std::vector<std::vector<std::string>> Pragma::clauses(std::string_view name) const {
+  std::vector<std::vector<std::string>> found;
+  int depth = 0;
+  for (std::size_t w = 0; w + 1 < words.size(); ++w) {
+    if (depth == 0 && words[w] == name && words[w + 1] == "(") {
+      found.emplace_back();
+      int inner = 0;
+      for (++w; w < words.size(); ++w) {
+        inner += (words[w] == "(") - (words[w] == ")");
+        if (inner == 0) break;
+        if (inner > 1 || words[w] != "(") found.back().push_back(words[w]);
+      }
+      continue;
+    }
+    depth += (words[w] == "(") - (words[w] == ")");
+  }
+  return found;
 }
 
 std::vector<std::string> Pragma::clause(std::string_view name) const {
   std::vector<std::string> said;
-  for (std::size_t w = 0; w + 1 < words.size(); ++w) {
-    if (words[w] != name || words[w + 1] != "(") continue;
-    int depth = 0;
-    for (++w; w < words.size(); ++w) {
-      depth += (words[w] == "(") - (words[w] == ")");
-      if (depth == 0) break;
-      if (words[w] != "(" && words[w] != ")") said.push_back(words[w]);
-    }
-  }
+  for (const std::vector<std::string>& each : clauses(name))
+    said.insert(said.end(), each.begin(), each.end());
   return said;
 }
 
@@ -69,11 +94,11 @@ int index_file(CXIndex index, const std::string& path, const Words& given,
 /// Parses a file, or the text that stands for it if that is not empty. An index would not keep that
 /// text as long as the unit does. Returns an error of libclang's.
 int parse_whole(CXIndex index, const std::string& path, const Words& given, const std::string& text,
-                CXTranslationUnit& unit) {
+                CXTranslationUnit& unit, unsigned options = how) {
   CXUnsavedFile unsaved{path.c_str(), text.c_str(), text.size()};
   return clang_parseTranslationUnit2(index, path.c_str(), given.data(),
-                                     static_cast<int>(given.size()), &unsaved, !text.empty(), how,
-                                     &unit);
+                                     static_cast<int>(given.size()), &unsaved, !text.empty(),
+                                     options, &unit);
 }
 
 /// Whether libclang refuses what C++20 and CUDA allow, and reads it all the same. Before version 16
@@ -116,6 +141,35 @@ std::vector<ToldToLaunch> told_to_launches(const std::vector<Token>& tokens) {
 
 }  // namespace
 
+void check_arguments(const std::string& path, const Arguments& arguments) {
+  Words given;
+  for (const std::string& word : arguments.words) given.push_back(word.c_str());
+  const std::unique_ptr<void, decltype(&clang_disposeIndex)> index(clang_createIndex(1, 0),
+                                                                   &clang_disposeIndex);
+  CXTranslationUnit made = nullptr;
+  parse_whole(index.get(), path, given, "\n", made);
+  const std::unique_ptr<CXTranslationUnitImpl, decltype(&clang_disposeTranslationUnit)> unit(
+      made, &clang_disposeTranslationUnit);
+  const unsigned count = unit ? clang_getNumDiagnostics(unit.get()) : 0;
+  for (unsigned d = 0; d < count; ++d) {
+    CXDiagnostic diagnostic = clang_getDiagnostic(unit.get(), d);
+    const bool is_error = clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error;
+    const std::string said = text_of(clang_getDiagnosticSpelling(diagnostic));
+    clang_disposeDiagnostic(diagnostic);
+    if (is_error)
+      throw staircase::BadInput(
+          fmt::format("libclang does not accept the compiler's arguments after --: {}", said));
+  }
+}
+
+/// Whether a macro is defined as its own name, such as `stderr`.
+bool Source::stands_for_itself(CXCursor use) const {
+  const CXCursor definition = clang_getCursorReferenced(use);
+  if (clang_Cursor_isNull(definition) || clang_Cursor_isMacroFunctionLike(definition)) return false;
+  const std::vector<Token> words = tokens(range(definition));
+  return words.size() == 2 && words[0].text == words[1].text;
+}
+
 /// The names of headers that are precompiled are known to a file that does not include them; one
 /// that minds, or that is not told the same of the language, is parsed with headers as they are,
 /// and so are all while a header is newer than what was made of it.
@@ -126,30 +180,56 @@ Source::Source(const std::string& path, const Arguments& arguments, const std::s
     parse(path, with, text);
     if (!refusal(path).empty() && name_lists(path, text)) parse(path, with, text);
   };
-  parse_with_lists(arguments);
-  if (!arguments.precompiled.empty() && !refusal(path).empty())
-    parse_with_lists({arguments.words, arguments.header, {}});
+  Arguments accepted = arguments;
+  parse_with_lists(accepted);
+  if (!arguments.precompiled.empty() && !refusal(path).empty()) {
+    accepted.precompiled.clear();
+    parse_with_lists(accepted);
+  }
   if (const std::string why = refusal(path); !why.empty()) throw staircase::BadInput(why);
   file_ = clang_getFile(unit_.get(), path.c_str());
   all_ = file_of(file_).text;
+  if (arguments.expands) expand_macros(path, accepted);
   for (const CXCursor cursor : children_of(root()))
-    if (clang_getCursorKind(cursor) == CXCursor_MacroExpansion && can_see(cursor)) {
+    if (clang_getCursorKind(cursor) == CXCursor_MacroDefinition && can_see(cursor)) {
+      std::vector<std::string>& words = definitions_[text_of(clang_getCursorSpelling(cursor))];
+      for (const Token& token : tokens(range(cursor))) words.push_back(token.text);
+    } else if (clang_getCursorKind(cursor) == CXCursor_MacroExpansion && can_see(cursor) &&
+               !stands_for_itself(cursor)) {
       macros_.push_back(range(cursor));
       if (has(cursor)) note_macro(macros_.back(), clang_getCursorReferenced(cursor));
     }
   read_pragmas();
 }
 
-void Source::parse(const std::string& path, const Arguments& arguments,
-                   const std::string& instead) {
+namespace {
+
+/// The arguments with the header that comes first.
+Words words_of(const Arguments& arguments) {
   Words given;
   for (const std::string& word : arguments.words) given.push_back(word.c_str());
   const bool is_precompiled = !arguments.precompiled.empty();
   const std::string& first = is_precompiled ? arguments.precompiled : arguments.header;
   if (!first.empty())
     given.insert(given.end(), {is_precompiled ? "-include-pch" : "-include", first.c_str()});
+  return given;
+}
+
+}  // namespace
+
+Source::Unit Source::parse_directives(const std::string& path, const Arguments& arguments,
+                                      const std::string& text) const {
   CXTranslationUnit unit = nullptr;
-  error_ = is_precompiled || !instead.empty()
+  parse_whole(index_.get(), path, words_of(arguments), text, unit,
+              how | CXTranslationUnit_SkipFunctionBodies);
+  return Unit(unit);
+}
+
+void Source::parse(const std::string& path, const Arguments& arguments,
+                   const std::string& instead) {
+  const Words given = words_of(arguments);
+  CXTranslationUnit unit = nullptr;
+  error_ = !arguments.precompiled.empty() || !instead.empty()
                ? parse_whole(index_.get(), path, given, instead, unit)
                : index_file(index_.get(), path, given, unit);
   unit_.reset(unit);
@@ -194,8 +274,8 @@ std::string Source::refusal(const std::string& path) const {
     const std::string where = file ? text_of(clang_getFileName(file)) : path;
     clang_disposeDiagnostic(diagnostic);
     if (is_error && !is_valid_all_the_same(said))
-      return fmt::format("the file '{}' is not valid C++20 with these options: line {} of '{}': {}",
-                         path, line, where, said);
+      return fmt::format("the file '{}' is not valid {} with these options: line {} of '{}': {}",
+                         path, path.ends_with(".c") ? "C" : "C++", line, where, said);
   }
   return {};
 }
@@ -299,6 +379,27 @@ bool Source::is_macro(CXCursor cursor) const {
   return std::any_of(macros_.begin(), macros_.end(), [&](const Range& macro) {
     return macro.first <= place && place < macro.last;
   });
+}
+
+bool Source::may_assign(CXCursor cursor) const {
+  std::vector<std::string> words;
+  const Range part = range(cursor);
+  for (const Range& macro : macros_)
+    if (macro.first < part.last && part.first < macro.last)
+      for (const Token& token : tokens(macro)) words.push_back(token.text);
+  if (words.empty()) return true;
+  std::set<std::string> seen;
+  while (!words.empty()) {
+    const std::string word = std::move(words.back());
+    words.pop_back();
+    const bool compares = word == "==" || word == "<=" || word == ">=" || word == "!=";
+    if (word == "++" || word == "--" || word == "##" || (word.ends_with("=") && !compares))
+      return true;
+    const auto found = definitions_.find(word);
+    if (found == definitions_.end() || !seen.insert(word).second) continue;
+    words.insert(words.end(), found->second.begin(), found->second.end());
+  }
+  return false;
 }
 
 std::vector<const Pragma*> Source::pragmas(unsigned statement) const {

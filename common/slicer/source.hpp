@@ -6,7 +6,9 @@
 #include <clang-c/Index.h>
 
 #include <list>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,9 +41,14 @@ struct Pragma {
   int line;
   unsigned statement;
 
+  /// Whether a word belongs to the directive or is the name of a clause.
   bool has(std::string_view word) const;
   /// The words in the parentheses of all clauses with this name.
   std::vector<std::string> clause(std::string_view name) const;
+  /// The words in the parentheses of each clause with this name.
+  std::vector<std::vector<std::string>> clauses(std::string_view name) const;
+  /// The words of the directive, and the names of all clauses.
+  std::vector<std::string> names() const;
 };
 
 /// The arguments of libclang for a file.
@@ -49,7 +56,12 @@ struct Arguments {
   std::vector<std::string> words;
   std::string header;       ///< a header to include before the file, or empty
   std::string precompiled;  ///< a precompiled header to use instead, or empty
+  bool expands = false;     ///< whether the uses of macros are replaced by their expansions
 };
+
+/// Checks the options that a user has given for the compiler.
+/// \throws BadInput if libclang does not know one of them
+void check_arguments(const std::string& path, const Arguments& arguments);
 
 /// A parsed file.
 class Source {
@@ -76,6 +88,11 @@ class Source {
   std::vector<Token> tokens(Range range) const;
   /// Whether a macro produces an expression, so that the file does not contain it.
   bool is_macro(CXCursor cursor) const;
+  /// Whether the file or a header of the project defines a macro of this name.
+  bool is_macro_name(const std::string& word) const { return definitions_.contains(word); }
+  /// Whether an expression from a macro may contain an assignment, judged by the words of the
+  /// macro.
+  bool may_assign(CXCursor cursor) const;
   /// The pragmas of OpenMP that refer to the statement at a position.
   std::vector<const Pragma*> pragmas(unsigned statement) const;
   const std::vector<Pragma>& pragmas() const { return pragmas_; }
@@ -90,23 +107,6 @@ class Source {
     std::vector<Token> tokens;  ///< read when they are needed
   };
 
-  void parse(const std::string& path, const Arguments& arguments, const std::string& instead);
-  /// Inserts the type in front of lists in braces in a launch such as add<<<{2, 1}, 32>>>, which
-  /// libclang's parser does not accept. Lines stay the same. Returns whether there are any lists.
-  bool name_lists(const std::string& path, std::string& text);
-  /// The reason why the file is not valid C++; empty if it is valid.
-  std::string refusal(const std::string& path) const;
-  File& file_of(CXFile file) const;
-  File& file_at(unsigned place) const;
-  void read_tokens(File& of) const;
-  void read_pragmas();
-  /// Records the replacement of a macro that may be a pragma.
-  void note_macro(Range used, CXCursor definition);
-  /// The text of the OpenMP pragma in a `_Pragma` at a token, or in a macro that contains one. Also
-  /// the end of the `_Pragma` or the macro; 0 if there is none.
-  std::pair<std::string, unsigned> pragma_operator(const std::vector<Token>& tokens,
-                                                   std::size_t at) const;
-
   template <auto dispose>
   struct Dispose {
     template <typename T>
@@ -114,13 +114,59 @@ class Source {
       dispose(owned);
     }
   };
+  using Unit = std::unique_ptr<CXTranslationUnitImpl, Dispose<clang_disposeTranslationUnit>>;
+
+  void parse(const std::string& path, const Arguments& arguments, const std::string& instead);
+  /// Parses a text without the bodies of functions. The unit may contain errors.
+  Unit parse_directives(const std::string& path, const Arguments& arguments,
+                        const std::string& text) const;
+  /// Inserts the type in front of lists in braces in a launch such as add<<<{2, 1}, 32>>>, which
+  /// libclang's parser does not accept. Lines stay the same. Returns whether there are any lists.
+  bool name_lists(const std::string& path, std::string& text);
+  /// Replaces the uses of macros by their expansions. Lines stay the same.
+  void expand_macros(const std::string& path, const Arguments& arguments);
+  /// The outermost uses of macros in the file, except in directives of the preprocessor.
+  std::vector<Range> uses_of_macros(std::string_view text) const;
+  /// The lines of the directives of the preprocessor, or nothing if their ends are not clear.
+  std::optional<std::vector<Range>> directives() const;
+  /// The expansion of each use, or its own text if the expansion is not known.
+  std::vector<std::string> expansions(const std::string& path, const Arguments& arguments,
+                                      std::string_view text, const std::vector<Range>& uses);
+  /// \param around the text of the file with at least its directives
+  std::vector<std::string> expansions(const std::string& path, const Arguments& arguments,
+                                      std::string_view text, std::string_view around,
+                                      const std::vector<Range>& uses);
+  /// Whether the file itself contains a loop.
+  bool has_loops() const;
+  struct Declared {
+    Range range;
+    std::size_t shape;  ///< a hash of the syntax tree
+  };
+  /// The declarations of the file, with the forms of their syntax trees.
+  std::vector<Declared> declarations() const;
+  /// The reason why the file is not valid C++; empty if it is valid.
+  std::string refusal(const std::string& path) const;
+  File& file_of(CXFile file) const;
+  File& file_at(unsigned place) const;
+  void read_tokens(File& of) const;
+  void read_pragmas();
+  bool stands_for_itself(CXCursor use) const;
+  /// Records the replacement of a macro that may be a pragma.
+  void note_macro(Range used, CXCursor definition);
+  /// The text of the OpenMP pragma in a `_Pragma` at a token, or in a macro that contains one. Also
+  /// the end of the `_Pragma` or the macro; 0 if there is none.
+  std::pair<std::string, unsigned> pragma_operator(const std::vector<Token>& tokens,
+                                                   std::size_t at) const;
+
   std::unique_ptr<void, Dispose<clang_disposeIndex>> index_;
-  std::unique_ptr<CXTranslationUnitImpl, Dispose<clang_disposeTranslationUnit>> unit_;
+  Unit unit_;
   CXFile file_;
   std::string_view all_;
   mutable std::list<File> files_;  ///< the file itself, and headers that were needed
   std::vector<Pragma> pragmas_;
   std::vector<Range> macros_;
+  /// The words of each macro that the file or a header of the project defines.
+  std::map<std::string, std::vector<std::string>> definitions_;
   struct Meaning {
     Range used;
     std::string text;

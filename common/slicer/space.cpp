@@ -25,6 +25,15 @@ isl::ctx shared_context() {
   return context;
 }
 
+void begin_operations() {
+  static unsigned long limit = most_operations;
+  isl_ctx* context = shared_context().get();
+  if (isl_ctx_last_error(context) == isl_error_quota) limit -= limit / 4;
+  isl_ctx_reset_error(context);
+  isl_ctx_set_max_operations(context, std::max(limit, most_operations / 1000));
+  isl_ctx_reset_operations(context);
+}
+
 Space::Space(const Names& names, const std::vector<const Access*>& accesses,
              const std::vector<const Loop*>& loops)
     : names_(names) {
@@ -188,10 +197,29 @@ isl::set Space::truth(const Term& term, const View& view, bool wanted, std::stri
   }
   const bool compares = term.operation == Operation::less || term.operation == Operation::at_most ||
                         term.operation == Operation::equal;
+  // x < min(a, b) means x < a and x < b, which needs no choice; and so on.
+  if (compares && term.operation != Operation::equal && term.bits == 0)
+    for (const std::size_t which : {0, 1}) {
+      const Term& extreme = operands[which];
+      const bool is_minimum = extreme.operation == Operation::minimum;
+      if ((!is_minimum && extreme.operation != Operation::maximum) || extreme.bits != 0) continue;
+      std::vector<isl::set> halves;
+      for (const Term& half : extreme.operands) {
+        Term part = term;
+        part.operands[which] = half;
+        halves.push_back(truth(part, view, wanted, unsure));
+      }
+      const bool are_both = (is_minimum == (which == 1)) == wanted;
+      return are_both ? halves[0].intersect(halves[1]) : halves[0].unite(halves[1]);
+    }
   std::optional<isl::pw_aff> left, right;
   if (compares) {
     left = operand(term, 0, view);
     right = operand(term, 1, view);
+  }
+  if (!compares) {
+    if (const auto value = affine(term, view))
+      return wanted ? value->ne_set(number(0)) : value->eq_set(number(0));
   }
   if (!left || !right) {
     if (unsure.empty()) unsure = term.text.empty() ? "a condition" : "`" + term.text + "`";
@@ -204,10 +232,35 @@ isl::set Space::truth(const Term& term, const View& view, bool wanted, std::stri
   return wanted ? left->le_set(*right) : left->gt_set(*right);
 }
 
+/// Where a counter has reached the start of its loop, if that is the largest or smallest of several
+/// values.
+isl::set Space::beyond_start(const Loop& loop, const Term& start, const isl::pw_aff& counter,
+                             const View& view, std::string& unsure) const {
+  const Operation extreme = loop.step > 0 ? Operation::maximum : Operation::minimum;
+  if (start.operation == extreme && start.bits == 0)
+    return beyond_start(loop, start.operands[0], counter, view, unsure)
+        .intersect(beyond_start(loop, start.operands[1], counter, view, unsure));
+  const auto first = affine(start, view);
+  if (first) return loop.step > 0 ? counter.ge_set(*first) : counter.le_set(*first);
+  if (unsure.empty()) unsure = fmt::format("the beginning of `{}`", loop.variable->name);
+  return universe();
+}
+
 isl::set Space::range(const Loop& loop, const View& view, std::string& unsure) const {
   const isl::pw_aff counter = variable_at(position_of(loop, view.side));
   const View end{view.used, view.stable, view.side, true};
   isl::set all = truth(loop.condition, end, true, unsure);
+  const Operation extreme = loop.step > 0 ? Operation::maximum : Operation::minimum;
+  if (const Term* start = &loop.first; std::abs(loop.step) == 1) {
+    View at = end;
+    while (start->operation == Operation::symbol &&
+           names_.meaning(*start->symbol, at.used, at.stable).kind == Meaning::value) {
+      at = {start->symbol->frame, at.stable, at.side};
+      start = &*start->symbol->value;
+    }
+    if (start->operation == extreme && start->bits == 0)
+      return all.intersect(beyond_start(loop, *start, counter, at, unsure));
+  }
   const auto first = affine(loop.first, end);
   if (!first) {
     if (unsure.empty()) unsure = fmt::format("the beginning of `{}`", loop.variable->name);

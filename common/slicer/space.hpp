@@ -14,9 +14,12 @@
 
 namespace slicer {
 
-/// The context of all sets. An operation throws after about a second: see
-/// `isl_ctx_reset_operations`.
+/// The context of all sets. An operation throws after about a second: see `begin_operations`.
 isl::ctx shared_context();
+
+/// Starts a new count of operations, for the next question. Each question that exceeds the limit
+/// lowers it for the rest of the file, so that no file takes long.
+void begin_operations();
 
 /// The position of a term in the program, for one side of the pair: 0 is the source, 1 is the sink.
 struct View {
@@ -55,6 +58,8 @@ class Space {
   isl::set truth(const Term& term, const View& view, bool wanted, std::string& unsure) const;
   /// The iterations of a loop.
   isl::set range(const Loop& loop, const View& view, std::string& unsure) const;
+  isl::set beyond_start(const Loop& loop, const Term& start, const isl::pw_aff& counter,
+                        const View& view, std::string& unsure) const;
   /// The iteration domain of a frame: where it runs, or may run.
   isl::set domain(const Frame& innermost, int side, std::string& unsure) const;
 

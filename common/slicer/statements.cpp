@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
+#include <set>
 
+#include "clauses.hpp"
 #include "types.hpp"
 
 namespace slicer {
@@ -11,23 +14,52 @@ namespace {
 
 bool is_for(CXCursor cursor) { return clang_getCursorKind(cursor) == CXCursor_ForStmt; }
 
+/// Whether the attributes after a variable's type do not change its meaning.
+bool has_known_attributes(const Source& source, CXCursor declaration) {
+  static const std::set<std::string> known{"aligned",    "__aligned__", "unused",
+                                           "__unused__", "may_alias",   "vector_size"};
+  const std::vector<Token> tokens = source.tokens(source.range(declaration));
+  for (std::size_t t = 0; t < tokens.size(); ++t) {
+    if (tokens[t] == "asm" || tokens[t] == "__asm__" || tokens[t] == "volatile") return false;
+    if (tokens[t] == "__attribute__")
+      if (t + 3 >= tokens.size() || !known.contains(tokens[t + 3].text)) return false;
+  }
+  return true;
+}
+
 /// What holds threads apart in a statement. Critical sections of different names do not.
 std::string guard_of(const Pragma& pragma) {
   if (pragma.has("atomic")) return "atomic";
+  const bool is_ordered = !pragma.words.empty() && pragma.words.front() == "ordered";
+  if (is_ordered && !pragma.has("depend") && !pragma.has("doacross") && !pragma.has("simd"))
+    return "ordered";
   if (!pragma.has("critical")) return {};
   const std::vector<std::string> name = pragma.clause("critical");
   return "critical " + (name.empty() ? "" : name.front());
+}
+
+/// Whether all threads of a region wait for each other after a statement.
+bool ends_with_barrier(const Pragma& pragma) {
+  const bool is_shared = pragma.has("for") || pragma.has("single") || pragma.has("sections");
+  return is_shared && !pragma.has("parallel") && !pragma.has("nowait");
 }
 
 }  // namespace
 
 void Reader::statement(CXCursor cursor) {
   Frame* const outside = frame_;
-  const std::string guard = guard_;
   const auto pragmas = source_.pragmas(source_.range(cursor).first);
   for (const Pragma* pragma : pragmas) {
+    if (pragma->has("barrier")) function_.barriers.push_back({outside, function_.accesses.size()});
     if (pragma->has("parallel")) enter()->region = pragma;
-    if (const std::string held = guard_of(*pragma); !held.empty()) guard_ = held;
+    if (const std::string held = guard_of(*pragma); !held.empty()) enter()->guard = held;
+    if (const std::string other = uncovered(*pragma, pragmas); !other.empty()) {
+      Frame* const frame = enter();
+      frame->directive = other;
+      frame->pragma = pragma;
+      trouble(cursor, fmt::format("the directive `{}`", other));
+      function_.troubles.back().is_directive = true;
+    }
   }
   switch (clang_getCursorKind(cursor)) {
     case CXCursor_CompoundStmt:
@@ -65,13 +97,17 @@ void Reader::statement(CXCursor cursor) {
         statement(children_of(cursor).front());
       break;
     default:
-      if (is_expression(cursor))
+      if (is_expression(cursor) && !source_.is_macro(cursor))
         effect(cursor);
+      else if (is_expression(cursor))
+        value(cursor);
       else
         trouble_with(cursor, "the statement");
   }
-  guard_ = guard;
   frame_ = outside;
+  if (std::any_of(pragmas.begin(), pragmas.end(),
+                  [](const Pragma* each) { return ends_with_barrier(*each); }))
+    function_.barriers.push_back({outside, function_.accesses.size()});
 }
 
 void Reader::block(CXCursor cursor) {
@@ -119,12 +155,12 @@ void Reader::effect(CXCursor cursor) {
   const std::string operation =
       is_binary || kind == CXCursor_UnaryOperator ? operator_of(source_, cursor) : "";
   const std::string overload = kind == CXCursor_CallExpr ? operation_of(source_, cursor) : "";
-  const bool assigns = overload == "=" || overload == "+=" || overload == "-=" ||
-                       overload == "*=" || overload == "/=";
   if (is_binary && operation == ",")
     for (const CXCursor part : expressions_of(cursor)) effect(part);
-  else if ((is_binary && operation == "=") || kind == CXCursor_CompoundAssignOperator || assigns)
+  else if ((is_binary && operation == "=") || kind == CXCursor_CompoundAssignOperator)
     assign(cursor, true);
+  else if (!overload.empty())
+    overloaded(cursor, overload, true);
   else if (operation == "++" || operation == "--")
     count(cursor, true);
   else
@@ -143,17 +179,36 @@ void Reader::declaration(CXCursor cursor) {
     if (!is_harmless) trouble_with(cursor, "the declaration");
     return;
   }
+  if (clang_Cursor_getStorageClass(cursor) == CX_SC_Extern) return;  // see find()
   const Cursors made_with = initialiser(source_, cursor);
   Variable* variable = declare(cursor);
-  if (clang_Cursor_getStorageClass(cursor) == CX_SC_Static) {
+  const bool is_of_thread = clang_getCursorTLSKind(cursor) != CXTLS_None;
+  if (clang_Cursor_getStorageClass(cursor) == CX_SC_Static || is_of_thread) {
     variable->is_named = true;
     if (!is_constant_type(clang_getCursorType(cursor))) trouble_with(cursor, "the static");
     return;
   }
   variable->frame = frame_;
+  read_type(cursor, made_with);
   bind(*variable, clang_getCursorType(cursor), made_with);
   if (!made_with.empty() && !variable->value && !variable->alias && !variable->is_stray)
     access(cursor, {variable, {}, {}}, true);
+  if (made_with.size() == 1 && variable->is_integer && is_input(made_with.front())) {
+    access(cursor, {variable, {}, {}}, true);
+    function_.accesses.back().is_input = true;
+  }
+}
+
+void Reader::read_type(CXCursor declaration, const Cursors& made_with) {
+  const CXType type = clang_getCursorType(declaration);
+  if (!is_reference(type) && !is_value_type(type) && !is_array_type(type))
+    trouble_with(declaration, "nothing is known of the object");
+  if (!has_known_attributes(source_, declaration)) trouble_with(declaration, "the attribute of");
+  for (const CXCursor part : expressions_of(declaration)) {
+    const bool is_read = std::any_of(made_with.begin(), made_with.end(),
+                                     [&](CXCursor each) { return clang_equalCursors(each, part); });
+    if (!is_read) value(part);  // how many elements there are, or how an object is made
+  }
 }
 
 void Reader::bindings(CXCursor cursor) {
@@ -180,6 +235,7 @@ void Reader::bindings(CXCursor cursor) {
 
 void Reader::branch(CXCursor cursor) {
   Cursors parts = children_of(cursor);
+  if (parts.size() == 2 && is_expression(parts[0]) && updates_if(parts)) return;
   Frame* const outside = frame_;
   const auto condition = condition_of(cursor, parts);
   if (!condition) return;
@@ -263,9 +319,20 @@ void Reader::leave(CXCursor cursor, const std::string& reason) {
 
 void Reader::give_back(CXCursor cursor) {
   Term result = unknown(source_.text(cursor));
-  for (const CXCursor part : expressions_of(cursor)) result = value(part);
+  for (const CXCursor part : expressions_of(cursor)) {
+    if (base_ && is_reference(result_type_)) {
+      if (auto of = place(part); of && !has_returned_) returned_place_ = frozen(std::move(*of));
+      if (!returned_place_) trouble_with(cursor, "nothing is known of the place");
+    } else {
+      result = value(part);
+    }
+  }
   const bool early = has_returned_ || !is_outside_loops();
-  returned_ = early ? unknown("a value returned early") : frozen(result);
+  const Cursors parts = expressions_of(cursor);
+  if (!early && parts.size() == 1 && keeps(parts.front(), result_type_))
+    returned_ = frozen(result);
+  else
+    returned_ = unknown(early ? "a value returned early" : source_.text(cursor));
   for (const Frame* frame = frame_; frame && frame != base_; frame = frame->parent)
     if (frame->loop || (base_ && frame->condition)) {
       trouble(cursor, "`return` leaves the loop");

@@ -1,6 +1,7 @@
 #include "syntax.hpp"
 
 #include <cctype>
+#include <set>
 
 namespace slicer {
 
@@ -76,6 +77,13 @@ std::string operation_of(const Source& source, CXCursor cursor) {
   return name.starts_with("operator") ? name.substr(8) : "";
 }
 
+bool only_computes(const std::string& operation) {
+  static const std::set<std::string> operations{
+      "+", "-", "*", "/",  "%",  "<",   "<=",  ">",  ">=",     "==",    "!=",  "&&",    "||",
+      "&", "|", "^", "<<", ">>", "<=>", "and", "or", "bitand", "bitor", "xor", "not_eq"};
+  return operations.contains(operation);
+}
+
 Cursors initialiser(const Source& source, CXCursor declaration) {
   const unsigned name = source.place(clang_getCursorLocation(declaration));
   const Range whole = source.range(declaration);
@@ -103,16 +111,15 @@ Parts parts_of(const Source& source, CXCursor cursor) {
     if (is_end && found < 3) ends[found++] = token.range.first;
   }
   Parts parts;
+  parts.is_whole = found == 3;
   for (const CXCursor child : children_of(cursor)) {
     const unsigned place = source.range(child).first;
-    if (place < ends[0])
-      parts.first = child;
-    else if (place < ends[1])
-      parts.condition = child;
-    else if (place < ends[2])
-      parts.step = child;
-    else
-      parts.body = child;
+    std::optional<CXCursor>& part = place < ends[0]   ? parts.first
+                                    : place < ends[1] ? parts.condition
+                                    : place < ends[2] ? parts.step
+                                                      : parts.body;
+    parts.is_whole = parts.is_whole && !part;
+    part = child;
   }
   return parts;
 }

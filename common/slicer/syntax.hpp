@@ -29,12 +29,15 @@ std::string last_word(const Source& source, CXCursor cursor);
 std::string operator_of(const Source& source, CXCursor cursor);
 /// The operator of an expression, whether it is built in or belongs to a class.
 std::string operation_of(const Source& source, CXCursor cursor);
+/// Whether a binary operator on numbers only reads its operands.
+bool only_computes(const std::string& operation);
 /// The initial value of a variable.
 Cursors initialiser(const Source& source, CXCursor declaration);
 
 /// The three parts of a loop's head, and its body.
 struct Parts {
   std::optional<CXCursor> first, condition, step, body;
+  bool is_whole = true;  ///< the position of each one is known; a macro may hide it
 };
 Parts parts_of(const Source& source, CXCursor cursor);
 

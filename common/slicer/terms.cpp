@@ -13,6 +13,13 @@ Term made(Operation operation, std::vector<Term> operands) {
 }
 Term negated(Term term) { return made(Operation::negation, {std::move(term)}); }
 
+bool are_same(const Term& one, const Term& other) {
+  return one.operation != Operation::unknown && one.operation == other.operation &&
+         one.value == other.value && one.symbol == other.symbol && one.bits == other.bits &&
+         std::equal(one.operands.begin(), one.operands.end(), other.operands.begin(),
+                    other.operands.end(), are_same);
+}
+
 bool mentions(const Term& term, const Variable* variable) {
   return (term.operation == Operation::symbol && term.symbol == variable) ||
          std::any_of(term.operands.begin(), term.operands.end(),

@@ -17,6 +17,8 @@ Term unknown(std::string text);
 Term made(Operation operation, std::vector<Term> operands);
 Term negated(Term term);
 
+/// Whether two terms are known and have the same form, so that they have the same value.
+bool are_same(const Term& one, const Term& other);
 bool mentions(const Term& term, const Variable* variable);
 /// Whether the form of a term permits negative values.
 bool may_be_negative(const Term& term);

@@ -53,20 +53,26 @@ inline bool is_natural_type(CXType type) {
          kind == CXType_UShort;
 }
 
+/// The number of bits of an integer; 0 for any other type.
+inline int bits_of(CXType type) {
+  return is_integer_type(type) ? static_cast<int>(8 * clang_Type_getSizeOf(without_reference(type)))
+                               : 0;
+}
+
+/// Whether a type can represent all values of another type. Integers of full width are assumed to
+/// do so.
+inline bool holds(CXType type, CXType value) {
+  if (is_wide_integer_type(type)) return true;
+  const bool is_signed = !is_natural_type(type), was_signed = !is_natural_type(value);
+  return bits_of(value) > 0 && bits_of(type) >= bits_of(value) + (is_signed && !was_signed) &&
+         (is_signed || !was_signed);
+}
+
 /// The number of bits of an unsigned integer of at least 32 bits; 0 for any other type.
 inline int natural_bits(CXType type) {
   const CXTypeKind kind = without_reference(type).kind;
   if (kind == CXType_ULong || kind == CXType_ULongLong) return 64;
   return kind == CXType_UInt ? 32 : 0;
-}
-
-/// The name of a class, without its scope and its template arguments.
-inline std::string class_name(CXType type) {
-  std::string name = text_of(clang_getTypeSpelling(without_reference(type)));
-  name = name.substr(0, name.find('<'));
-  const std::size_t nested = name.rfind(':');
-  if (nested != name.npos) name = name.substr(nested + 1);
-  return name.starts_with("const ") ? name.substr(6) : name;
 }
 
 inline bool is_c_array_type(CXType type) {
@@ -81,32 +87,68 @@ inline bool is_c_array_type(CXType type) {
   }
 }
 
+/// The location of the elements of a class, determined by its declaration and not only by its name.
+enum class Holding { nothing, own, others, proxies };
+Holding holding_of(CXType type);
+
 /// A type that owns its elements.
 inline bool is_owner_type(CXType type) {
-  const std::string name = class_name(type);
-  return is_c_array_type(type) || name == "Array" || name == "vector" || name == "array";
+  return is_c_array_type(type) || holding_of(type) == Holding::own;
 }
 
-/// A type that packs several elements into a byte.
-inline bool is_packed_type(CXType type) {
-  return class_name(type) == "vector" &&
-         text_of(clang_getTypeSpelling(without_reference(type))).find("vector<bool") !=
-             std::string::npos;
-}
+/// A type whose elements may be bits: std::vector<bool>.
+bool is_packed_type(CXType type);
 
 /// A type that refers to elements that it does not own.
 inline bool is_view_type(CXType type) {
-  const std::string name = class_name(type);
-  return without_reference(type).kind == CXType_Pointer || name == "View" || name == "span";
+  return without_reference(type).kind == CXType_Pointer || holding_of(type) == Holding::others;
 }
+
+/// A class whose elements are represented by proxy objects, according to its source: a(i, j)
+/// returns an object that consists of members and both subscripts.
+inline bool is_proxy_array_type(CXType type) { return holding_of(type) == Holding::proxies; }
 
 /// A type with elements.
-inline bool is_array_type(CXType type) { return is_owner_type(type) || is_view_type(type); }
-
-/// A type with elements of the form a(i, j).
-inline bool is_matrix_type(CXType type) {
-  const std::string name = class_name(type);
-  return name == "View" || name == "Array";
+inline bool is_array_type(CXType type) {
+  return is_owner_type(type) || is_view_type(type) || is_proxy_array_type(type);
 }
+
+/// A type whose elements are selected by a call: a(i, j).
+bool is_matrix_type(CXType type);
+
+/// A type that depends on a template's parameters.
+bool is_dependent_type(CXType type);
+
+/// Whether a template may be made for a type by assumption: a number other than bool, or a pointer
+/// or a container with such elements.
+bool may_stand_for_number(CXType type);
+
+/// Whether a function is called as an instance of a template for types that are no numbers.
+bool is_made_for_others(CXCursor function);
+/// Whether an argument makes a parameter of a template stand for something that is no number.
+bool is_made_for_others(CXType parameter, CXType argument);
+
+/// A built-in number or std::complex, whose operators only read their operands.
+bool is_number_type(CXType type);
+
+/// Whether a copy has no side effect: a number, an enumerator, a pointer, a view, or a class of
+/// such members without its own copy operations and destructor.
+bool is_plain_type(CXType type);
+
+/// Whether a copy of an object has separate memory: a plain type, or a container of the standard
+/// library with such elements.
+bool is_value_type(CXType type);
+
+/// Whether the default construction of a class has no side effect.
+bool makes_plainly(CXType type);
+
+/// Whether an expression is an element of an array of proxies.
+bool is_element_of_proxy(CXCursor expression);
+
+/// The name of a declaration, qualified by namespaces and classes but not by inline namespaces.
+std::string qualified_name(CXCursor declaration);
+
+/// Whether a declaration belongs to the standard library and has the given name.
+bool is_of_library(CXCursor declaration, const std::string& name);
 
 }  // namespace slicer

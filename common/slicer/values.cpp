@@ -9,6 +9,27 @@
 namespace slicer {
 namespace {
 
+/// Whether an operand that is not evaluated might be so all the same, and would do something.
+bool has_effect(const Source& source, CXCursor cursor) {
+  const std::vector<Token> tokens = source.tokens(source.range(cursor));
+  const auto count = [&](const std::string& word) {
+    return std::count_if(tokens.begin(), tokens.end(),
+                         [&](const Token& token) { return token == word; });
+  };
+  return count("++") + count("--") + count("=") > 0 || (count("(") > 1 && count("[") > 0);
+}
+
+/// A quotient that is rounded down, as a shift to the right rounds it.
+Term halved(const Term& term, long by) {
+  Term quotient = made(Operation::quotient, {term, constant(by)});
+  if (!may_be_negative(term)) return quotient;
+  Term above = made(Operation::difference, {constant(by - 1), term});
+  Term below = made(Operation::difference,
+                    {constant(0), made(Operation::quotient, {std::move(above), constant(by)})});
+  return made(Operation::choice,
+              {made(Operation::less, {term, constant(0)}), std::move(below), std::move(quotient)});
+}
+
 bool is_pack(const Source& source, CXCursor cursor) {
   const std::vector<Token> tokens = source.tokens(source.range(cursor));
   return std::find_if(tokens.begin(), tokens.end(),
@@ -34,12 +55,16 @@ Term Reader::value(CXCursor cursor) {
       return literal(cursor);
     case CXCursor_DeclRefExpr:
       return enumerator(cursor);
-    case CXCursor_FloatingLiteral:
+    case CXCursor_UnaryExpr:  // sizeof and the like
+      if (has_effect(source_, cursor)) trouble_with(cursor, "the expression");
+      return unknown(text);
     case CXCursor_CharacterLiteral:
-    case CXCursor_StringLiteral:
+      return character(cursor);
     case CXCursor_CXXBoolLiteralExpr:
+      return constant(text == "true");
+    case CXCursor_FloatingLiteral:
+    case CXCursor_StringLiteral:
     case CXCursor_CXXNullPtrLiteralExpr:
-    case CXCursor_UnaryExpr:  // sizeof
     case CXCursor_SizeOfPackExpr:
       return unknown(text);
     case CXCursor_BinaryOperator:
@@ -57,6 +82,7 @@ Term Reader::value(CXCursor cursor) {
     case CXCursor_CStyleCastExpr:
       return cast(cursor);
     case CXCursor_InitListExpr:
+      if (!makes_plainly(clang_getCursorType(cursor))) trouble_with(cursor, "the expression");
       return all_of(cursor);
     case CXCursor_CallExpr:
       return call(cursor);
@@ -104,10 +130,30 @@ Term Reader::literal(CXCursor cursor) {
   }
 }
 
+/// The value of a character such as 'z', if it is plain ASCII.
+Term Reader::character(CXCursor cursor) {
+  const std::vector<Token> tokens = source_.tokens(source_.range(cursor));
+  const std::string text = tokens.size() == 1 ? tokens.front().text : "";
+  const bool is_plain = text.size() == 3 && text[0] == '\'' && text[1] >= ' ' && text[1] <= '~';
+  if (is_plain) return constant(text[1]);
+  if (text == "'\\0'") return constant(0);
+  return unknown(source_.text(cursor));
+}
+
 Term Reader::enumerator(CXCursor cursor) {
   const CXCursor declaration = clang_getCursorReferenced(cursor);
   if (clang_getCursorKind(declaration) == CXCursor_EnumConstantDecl)
     return constant(clang_getEnumConstantDeclValue(declaration));
+  switch (clang_getCursorKind(declaration)) {
+    case CXCursor_FunctionDecl:
+    case CXCursor_FunctionTemplate:
+    case CXCursor_CXXMethod:
+    case CXCursor_NonTypeTemplateParameter:
+      break;
+    default:  // what is not known yet in a template is a number by assumption
+      if (!clang_Cursor_isNull(declaration) || !is_dependent_type(clang_getCursorType(cursor)))
+        trouble_with(cursor, "the expression");
+  }
   return unknown(source_.text(cursor));
 }
 
@@ -115,8 +161,11 @@ Term Reader::cast(CXCursor cursor) {
   const Cursors parts = expressions_of(cursor);
   Term of = unknown(source_.text(cursor));
   for (const CXCursor part : parts) of = value(part);
-  if (parts.size() == 1 && is_wide_integer_type(clang_getCursorType(cursor)) &&
-      is_integer_type(clang_getCursorType(stripped(parts.front()))))
+  const CXType type = clang_getCursorType(cursor);
+  if (!is_value_type(type) && clang_getCanonicalType(type).kind != CXType_Void)
+    trouble_with(cursor, "the cast");
+  if (parts.size() == 1 && is_integer_type(type) &&
+      is_integer_type(clang_getCursorType(stripped(parts.front()))) && keeps(parts.front(), type))
     return of;
   return unknown(source_.text(cursor));
 }
@@ -131,6 +180,14 @@ Term Reader::choice(CXCursor cursor) {
   enter_if(negated(condition));
   Term other = value(parts[2]);
   frame_ = outside;
+  // a < b ? a : b is a minimum, and a < b ? b : a is a maximum.
+  const bool compares =
+      (condition.operation == Operation::less || condition.operation == Operation::at_most) &&
+      condition.bits == 0;
+  if (compares && are_same(condition.operands[0], one) && are_same(condition.operands[1], other))
+    return made(Operation::minimum, {std::move(one), std::move(other)});
+  if (compares && are_same(condition.operands[0], other) && are_same(condition.operands[1], one))
+    return made(Operation::maximum, {std::move(one), std::move(other)});
   return made(Operation::choice, {std::move(condition), std::move(one), std::move(other)});
 }
 
@@ -142,11 +199,12 @@ Term Reader::unary(CXCursor cursor) {
     if (!place(operand)) trouble_with(cursor, "the address");
     return unknown(source_.text(cursor));
   }
+  if (is_dependent_type(clang_getCursorType(operand))) assume_number(cursor);
   Term of = value(operand);
   if (operation == "-") return made(Operation::difference, {constant(0), std::move(of)});
   if (operation == "+") return of;
   if (operation == "!" || operation == "not") return negated(std::move(of));
-  if (operation == "*") trouble_with(cursor, "what is at");
+  if (operation != "~") trouble_with(cursor, "the expression");
   return unknown(source_.text(cursor));
 }
 
@@ -167,7 +225,18 @@ Term Reader::binary(CXCursor cursor) {
     return made(is_both ? Operation::both : Operation::either,
                 {std::move(first), std::move(second)});
   }
-  return combined(cursor, operation, value(operands[0]), value(operands[1]), operands);
+  if (operands.size() != 2) {
+    trouble_with(cursor, "the expression");
+    return unknown(source_.text(cursor));
+  }
+  for (const CXCursor operand : operands)
+    if (is_dependent_type(clang_getCursorType(operand))) assume_number(cursor);
+  if (operation == ",") {
+    effect(operands[0]);
+    return value(operands[1]);
+  }
+  Term second = value(operands[1]);
+  return combined(cursor, operation, value(operands[0]), std::move(second), operands);
 }
 
 Term Reader::combined(CXCursor cursor, const std::string& operation, Term first, Term second,
@@ -195,8 +264,26 @@ Term Reader::combined(CXCursor cursor, const std::string& operation, Term first,
   if (operation == ">=") return both(Operation::at_most, std::move(second), std::move(first));
   if (operation == "!=" || operation == "not_eq")
     return negated(both(Operation::equal, std::move(first), std::move(second)));
-  if (operation.empty()) trouble_with(cursor, "the expression");
-  return unknown(source_.text(cursor));
+  if (!only_computes(operation)) trouble_with(cursor, "the expression");
+  if (second.operation != Operation::constant || !is_known(first))
+    return unknown(source_.text(cursor));
+  const long by = second.value;
+  const int bits = bits_of(clang_getCursorType(operands[0]));
+  const bool is_natural = is_natural_type(clang_getCursorType(operands[0]));
+  const bool is_mask = by > 0 && (by & (by + 1)) == 0;
+  Term result = unknown("");
+  if ((operation == "<<" || operation == ">>") && by >= 0 && by < bits - 1 && by < 62)
+    result = operation == "<<" ? both(Operation::product, first, constant(1L << by))
+             : is_natural      ? both(Operation::quotient, first, constant(1L << by))
+                               : halved(first, 1L << by);
+  else if (operation == "&" && is_mask && by < (1L << 30))
+    result =
+        is_natural || !may_be_negative(first)
+            ? both(Operation::remainder, first, constant(by + 1))
+            : made(Operation::difference,
+                   {first, made(Operation::product, {halved(first, by + 1), constant(by + 1)})});
+  result.text = source_.text(cursor);
+  return result;
 }
 
 Term Reader::quietly(CXCursor cursor) {

@@ -1,8 +1,9 @@
-"""Every stage as an exercise: the commands ./climb exercise, check, hint and solution.
+"""Every stage as an exercise: the commands ./climb exercise, check, hint, solution and grade.
 
 Usage: python3 common/tutor BUILD exercise WORKLOAD STAGE [--force] | exercise --list
-       python3 common/tutor BUILD check WORKLOAD STAGE [--json] [--watch] | check WORKLOAD STAGE --targets
+       python3 common/tutor BUILD check WORKLOAD STAGE [--json] [--watch] [--seconds N] | check WORKLOAD STAGE --targets
        python3 common/tutor BUILD hint WORKLOAD STAGE [--level N] | solution WORKLOAD STAGE
+       python3 common/tutor BUILD grade WORKLOAD STAGE FILE... [--csv FILE] [--json FILE]
 
 BUILD is a directory that Meson has configured. Working copies are in exercises/, which git ignores, or in the directory of --copies.
 """
@@ -10,20 +11,28 @@ BUILD is a directory that Meson has configured. Working copies are in exercises/
 import argparse
 import difflib
 import json
+import os
 import pathlib
+import re
+import signal
 import sys
 import textwrap
 import time
 
 import building
 import checking
+import confining
+import gaps
+import grading
+import hints
+import warm_up
 import workshop
 from workshop import Copy, Refused
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TITLES = {"compiles": "compiles", "agrees": "agrees with stage zero", "clean": "clean under analysis",
           "optimised": "has the optimisation", "GPU": "agrees on the GPU"}
-SIGNS = {True: "yes", False: "no", None: "not checked"}
+STATES = {"clean": "yes", "not clean": "no"}  # of the step *clean*, as the other steps show theirs
 
 
 class Parser(argparse.ArgumentParser):
@@ -33,29 +42,81 @@ class Parser(argparse.ArgumentParser):
         raise Refused(f"{message}; {' '.join(self.format_usage().split())}")
 
 
+def add_questions_of_script(command):
+    """Adds the options of the script ./climb: print the programs that it has to build first; only check the arguments."""
+    command.add_argument("--targets", action="store_true", help=argparse.SUPPRESS)
+    command.add_argument("--refuse", action="store_true", help=argparse.SUPPRESS)
+
+
+def whole_number(option, lowest, highest, unit):
+    """A function that reads the value of an option."""
+    def read(text):
+        if not re.fullmatch(r"[0-9]{1,9}", text) or not lowest <= int(text) <= highest:
+            raise Refused(f"{option} takes {lowest} to {highest} {unit}, not '{text}'")
+        return int(text)
+    return read
+
+
+def add_grade(command):
+    """Adds the arguments of the command grade."""
+    usual = confining.Limits()
+    command.add_argument("files", metavar="FILE", nargs="+", type=pathlib.Path,
+                         help="a submission with any name, or a directory whose files are all submissions")
+    command.add_argument("--csv", metavar="FILE", help="also write the results as CSV; - prints them instead of the table")
+    command.add_argument("--json", metavar="FILE", help="also write the results as JSON; - prints them instead of the table")
+    command.add_argument("--time", metavar="SECONDS", type=whole_number("--time", 5, 3600, "seconds"), default=usual.seconds,
+                         help=f"the limit of processor time of each submission, with its build (default: {usual.seconds}); a submission "
+                              f"that only waits is stopped after {grading.WAITING} times as long")
+    command.add_argument("--memory", metavar="MIB", type=whole_number("--memory", 256, 1 << 20, "MiB"), default=usual.memory,
+                         help=f"the memory limit of each submission (default: {usual.memory})")
+    command.add_argument("--file-size", metavar="MIB", type=whole_number("--file-size", 16, 1 << 16, "MiB"), default=usual.files,
+                         help=f"the largest file that a program may write (default: {usual.files})")
+    add_questions_of_script(command)
+
+
+def seconds_of(text):
+    """The value of --seconds."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if not 1 <= value <= 86400:
+        raise Refused(f"--seconds takes 1 to 86400, not '{text}'")
+    return value
+
+
 def parser():
     """The parser of the command line."""
-    whole = Parser(prog="./climb", usage="./climb exercise|check|hint|solution WORKLOAD STAGE")
+    whole = Parser(prog="./climb", usage="./climb exercise|check|hint|solution|grade WORKLOAD STAGE")
     commands = whole.add_subparsers(dest="command", required=True, parser_class=Parser)
     texts = {"exercise": "create a working copy of a stage, which starts with the code of the previous stage",
              "check": "build and check the working copy",
-             "hint": "print the next hint", "solution": "print the difference between the working copy and the stage"}
+             "hint": "print the next hint", "solution": "print the difference between the working copy and the stage",
+             "grade": "check submissions, and print a table of all results. Nothing is written into the submissions. Each program runs "
+                      "without network, with the limits below, and as an unprivileged process. The exit status is 0 if all submissions "
+                      "passed, 1 if one did not, and 2 if nothing could be graded."}
     for name, text in texts.items():
         command = commands.add_parser(name, prog=f"./climb {name}", description=text)
-        optional = "?" if name == "exercise" else None
-        command.add_argument("workload", metavar="WORKLOAD", nargs=optional)
+        optional = None if name == "grade" else "?"
+        command.add_argument("workload", metavar="WORKLOAD", nargs=optional,
+                             help="a workload" if name == "grade" else f"a workload, or {warm_up.NAME}")
         command.add_argument("stage", metavar="STAGE", nargs=optional, help="its number, its name or both: 04, tiled, 04_tiled")
+        if name == "grade":
+            add_grade(command)
+            continue
         command.add_argument("--copies", metavar="DIRECTORY", type=pathlib.Path, default=ROOT / "exercises",
                              help="the directory of the working copies (default: exercises)")
         if name == "exercise":
             command.add_argument("--list", action="store_true", help="list all exercises and the progress of each working copy")
+            command.add_argument("--skeleton", action="store_true",
+                                 help="start with the code of the stage itself, with gaps; for " + ", ".join(map(" ".join, gaps.GAPS)))
             command.add_argument("--force", action="store_true", help="start again; an existing working copy is deleted")
         if name == "check":
             command.add_argument("--json", action="store_true", help="print the result as JSON")
             command.add_argument("--watch", action="store_true", help="check again whenever the working copy is saved")
-            # For the script ./climb: print the programs that it has to build first; only check the arguments.
-            command.add_argument("--targets", action="store_true", help=argparse.SUPPRESS)
-            command.add_argument("--refuse", action="store_true", help=argparse.SUPPRESS)
+            command.add_argument("--seconds", metavar="N", type=seconds_of, default=checking.SECONDS,
+                                 help=f"the time limit of the check, without compilation (default: {checking.SECONDS})")
+            add_questions_of_script(command)
         if name == "hint":
             command.add_argument("--level", type=int, help="print this hint: 1, 2, ...")
     return whole
@@ -65,9 +126,10 @@ def parser():
 
 def exercise(arguments, copy):
     """Creates a working copy."""
-    copy.make(arguments.force)
+    copy.make(arguments.force, gaps.skeleton_of(copy) if arguments.skeleton else None)
     stage = copy.stage
-    print(f"{copy.name} starts with the code of {stage.before.name}.\nYour task: {stage.idea}.")
+    begin = f"is the code of {stage.name} with gaps" if arguments.skeleton else f"starts with the code of {stage.before.name}"
+    print(f"{copy.name} {begin}.\nYour task: {stage.idea}.")
     print(f"Change the file, then: ./climb check {copy.command}")
     return 0
 
@@ -88,6 +150,8 @@ def list_all(copies):
     """Prints the exercises of all workloads with the progress of the working copies in a directory."""
     book = workshop.book
     count = done = 0
+    print(f"{warm_up.NAME:<26} add two vectors, before the first exercise{' ' * 7}"
+          f"{'begun' if warm_up.source_of(copies).exists() else ''}".rstrip())
     for workload, stages in book.in_reading_order(ROOT, book.find_stages(ROOT)).items():
         print(workload)
         for stage in stages:
@@ -103,38 +167,61 @@ def list_all(copies):
 
 def printed(step):
     """The text of a step for the terminal."""
-    lines = [f"{TITLES[step.name]:<24} {SIGNS[step.passed]}"]
-    for sentence in step.says:
+    lines = [f"{TITLES[step.name]:<24} {STATES.get(step.state, step.state)}"]
+    for sentence in [*step.says, *(f"Remark: {remark}" for remark in step.remarks)]:
         lines += textwrap.wrap(sentence, 96, initial_indent="    ", subsequent_indent="        ", break_long_words=False,
                                break_on_hyphens=False)
     return "\n".join(lines)
 
 
-def check_once(copy, places, as_json):
+class Progress:
+    """A line on the terminal that says what runs now."""
+
+    def __init__(self, stream):
+        self.stream = stream if stream.isatty() else None
+        self.shown = 0
+
+    def show(self, text):
+        """Replaces the line."""
+        if self.stream:
+            print("\r" + text[:100].ljust(self.shown), end="\r", file=self.stream, flush=True)
+            self.shown = len(text[:100])
+
+    def clear(self):
+        """Removes the line."""
+        self.show("")
+
+
+def check_once(copy, places, as_json, seconds):
     """Checks a working copy and prints the result; returns whether it passed."""
-    job = checking.Job(places, copy.stage, copy.needed(), checking.place_for(places, copy.stage, copy.source))
+    progress = Progress(sys.stderr)
+    job = checking.Job(places, copy.stage, copy.needed(), checking.place_for(places, copy.stage, copy.source), seconds, progress.show)
     steps = []
     for step in checking.check(job):
+        progress.clear()
         if not as_json:
             if not steps:
                 print(f"{copy.stage.workload} {copy.stage.heading}: {copy.name}")
             print(printed(step), flush=True)
         steps.append(step)
-    passed = all(step.passed is not False for step in steps)
-    progress = copy.progress()
-    changes = {"checks": progress.get("checks", 0) + 1}
-    if passed and "passed" not in progress:
+    progress.clear()
+    result = checking.Result(steps)
+    passed, recorded = result.passed, copy.progress()
+    changes = {"checks": recorded.get("checks", 0) + 1}
+    if counters := next((step.details["counters"] for step in steps if "counters" in step.details), None):
+        changes["counters"] = counters  # for the first hint
+    if passed and "passed" not in recorded:
         changes["passed"] = workshop.today()
     copy.try_to_record_progress(**changes)
     if as_json:
-        print(json.dumps({"workload": copy.stage.workload, "stage": copy.stage.name, "passed": passed,
-                          "progress": copy.progress(), "steps": [step.json() for step in steps]}, indent=1))
+        print(json.dumps({"workload": copy.stage.workload, "stage": copy.stage.name, "progress": copy.progress()} | result.json(),
+                         indent=1))
     elif passed:
         print(f"Done. ./climb solution {copy.command} shows how the stage does it.")
     return passed
 
 
-def watch(copy, places):
+def watch(copy, places, seconds):
     """Checks a working copy whenever it is saved, until Ctrl-C."""
     seen = None
     try:
@@ -142,7 +229,7 @@ def watch(copy, places):
             now = copy.needed().stat().st_mtime_ns
             if now != seen:
                 seen = now
-                check_once(copy, places, as_json=False)
+                check_once(copy, places, False, seconds)
                 print("Waiting for the next save; Ctrl-C ends.\n", flush=True)
             time.sleep(0.3)
     except KeyboardInterrupt:
@@ -161,40 +248,61 @@ def check(arguments, copy, places):
         print("\n".join(checking.targets(places, copy.stage)))
         return 0
     if arguments.watch:
-        return watch(copy, places)
-    return 0 if check_once(copy, places, arguments.json) else 1
+        return watch(copy, places, arguments.seconds)
+    return 0 if check_once(copy, places, arguments.json, arguments.seconds) else 1
+
+
+# --- grade
+
+def needed_output(name, files):
+    """A file for results. Raises Refused if it cannot be written or lies inside a directory of submissions."""
+    path = pathlib.Path(name).resolve()
+    for given in (each.resolve() for each in files):
+        if path == given or given in path.parents:
+            raise Refused(f"'{name}' lies among the submissions, and nothing is written there")
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise Refused(f"'{name}' cannot be written")
+    return path
+
+
+def grade(arguments, stage, places):
+    """Grades submissions; the exit status is 1 if one did not pass."""
+    if arguments.csv == arguments.json == "-":
+        raise Refused("only one of --csv and --json can be printed")
+    outputs = {kind: needed_output(name, arguments.files) for kind in ("csv", "json")
+               if (name := getattr(arguments, kind)) not in (None, "-")}
+    submissions = list(grading.submissions_of(arguments.files))
+    if arguments.refuse:
+        return 0
+    if arguments.targets:
+        print("\n".join(checking.targets(places, stage)))
+        return 0
+    limits = confining.Limits(arguments.time, arguments.memory, arguments.file_size)
+    rows = list(grading.grade(places, stage, submissions, arguments.files, limits))
+    counters = checking.claims.claim_of(stage.workload, stage.name).counters
+    texts = {"csv": grading.csv_text(rows, counters), "json": grading.json_text(rows, stage, limits)}
+    for kind, path in outputs.items():
+        path.write_text(texts[kind], encoding="utf-8")
+    printed_kind = next((kind for kind in texts if getattr(arguments, kind) == "-"), None)
+    print(texts[printed_kind] if printed_kind else grading.table_text(rows, counters), end="")
+    return 0 if all(row.passed for row in rows) else 1
 
 
 # --- hint and solution
 
-def hints_of(stage):
-    """The hints of a stage, the least specific first: the expected effect, the idea, the change, and its lines."""
-    header = workshop.header_of(stage)
-    if "Expect" in header:
-        yield "Expected effect: " + header["Expect"]
-    if idea := workshop.idea_of(stage):
-        yield "The idea: " + idea
-    if "Changed" in header:
-        yield "What changes: " + header["Changed"] + (f" Why this is legal: {header['Legal']}" if "Legal" in header else "")
-    lines = [f"Lines that change in {stage.before.source.relative_to(ROOT)}:"]
-    for first, last, removed, added, piece in workshop.places_of_change(stage):
-        where = f"lines {first} to {last}" if last > first else f"line {first}"
-        lines.append(f"{where}{f', in [{piece}]' if piece else ''}: {removed} lines of code are removed, {added} are added")
-    yield "\n".join(lines)
-
-
 def hint(arguments, copy):
     """Prints the next hint, or the hint of --level."""
     copy.needed()
-    hints = list(hints_of(copy.stage))
-    level = arguments.level or min(copy.progress().get("hints", 0) + 1, len(hints))
-    if not 1 <= level <= len(hints):
-        raise Refused(f"--level takes 1 to {len(hints)}, not {level}")
+    every = list(hints.hints_of(copy))
+    level = arguments.level or min(copy.progress().get("hints", 0) + 1, len(every))
+    if not 1 <= level <= len(every):
+        raise Refused(f"--level takes 1 to {len(every)}, not {level}")
     copy.try_to_record_progress(hints=max(level, copy.progress().get("hints", 0)))
-    for line in hints[level - 1].splitlines():
-        print("\n".join(textwrap.wrap(line, 100, subsequent_indent="    ", break_long_words=False)))
-    print(f"Hint {level} of {len(hints)}." + (
-        "" if level < len(hints) else f" ./climb solution {copy.command} shows the rest."))
+    for line in every[level - 1].splitlines():
+        # Lines of a skeleton stay as they are.
+        print(line if line.startswith("    ") else "\n".join(textwrap.wrap(line, 100, subsequent_indent="    ", break_long_words=False)))
+    print(f"Hint {level} of {len(every)}." + (
+        "" if level < len(every) else f" ./climb solution {copy.command} shows the rest."))
     return 0
 
 
@@ -214,8 +322,14 @@ def main(build, *words):
         arguments = parser().parse_args(words)
         if arguments.command == "exercise" and arguments.list:
             return list_all(arguments.copies)
+        if arguments.workload == warm_up.NAME and arguments.stage is None and arguments.command != "grade":
+            arguments.copies = arguments.copies.resolve()
+            return warm_up.run(arguments, building.Places(ROOT, pathlib.Path(build).resolve()), printed)
         if arguments.workload is None or arguments.stage is None:
-            raise Refused("exercise takes a workload and a stage, such as ata 04_tiled; ./climb exercise --list lists all")
+            raise Refused(f"{arguments.command} takes a workload and a stage, such as ata 04_tiled; ./climb exercise --list lists all")
+        if arguments.command == "grade":
+            return grade(arguments, workshop.find(ROOT, arguments.workload, arguments.stage),
+                         building.Places(ROOT, pathlib.Path(build).resolve()))
         copy = Copy(arguments.copies.resolve(), workshop.find(ROOT, arguments.workload, arguments.stage))
         if arguments.command == "check":
             return check(arguments, copy, building.Places(ROOT, pathlib.Path(build).resolve()))
@@ -235,6 +349,8 @@ def main(build, *words):
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit(__doc__)
+    for ending in (signal.SIGTERM, signal.SIGHUP):  # a check then ends the program that it runs, and grade removes its builds
+        signal.signal(ending, lambda number, _: sys.exit(128 + number))
     try:
         sys.exit(main(*sys.argv[1:]))
     except BrokenPipeError:

@@ -8,9 +8,14 @@ import re
 import shlex
 import subprocess
 
+from confining import confined
+
 # Accesses are counted in optimised code, but without vectorised and unrolled loops, which would change the counts of the source.
 COUNTED = ["-O1", "-fsanitize=thread", "--param", "tsan-instrument-func-entry-exit=0"]
 COUNTER = "common/tutor/libcounted_accesses.a"  # it defines the callbacks of ThreadSanitizer
+
+
+WARNINGS = "warnings.txt"  # in an output directory: what compilers said although they succeeded
 
 
 class NotBuilt(Exception):
@@ -82,7 +87,7 @@ def build(places, target, stage, source, out, counted=False):
     commands = commands_of(places, target)
     if not commands:
         raise NotBuilt(f"the build directory does not know '{target}'")
-    program = out / pathlib.PurePath(target).name
+    program, warned = out / pathlib.PurePath(target).name, ""
     (out / (program.name + ".p")).mkdir(parents=True, exist_ok=True)
     for number, words in enumerate(commands, 1):
         words = list(instead(words, target, stage, source, out, places))
@@ -92,24 +97,53 @@ def build(places, target, stage, source, out, counted=False):
             words += [f"-I{stage.source.parent}"]
         if counted:
             words += [str(places.build / COUNTER), "-ldl"] if links else COUNTED
-        ran = subprocess.run(words, cwd=places.build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        ran = subprocess.run(confined(words), cwd=places.build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                              errors="replace", check=False)
         if ran.returncode != 0:
             raise NotBuilt(ran.stdout)
+        warned += ran.stdout
+    (out / WARNINGS).write_text(warned)
     return program
 
 
-def first_error(output, places):
-    """The first error in the output of a compiler or linker: file, line, message and the text of the line. If no line is named,
-    the message is the end of the output."""
+def warnings_of(out, places):
+    """The warnings of the compiler about variables without a value, each with its place; of the build in a directory."""
+    try:
+        text = (out / WARNINGS).read_text()
+    except OSError:
+        return []
+    plain = re.sub(r"\x1b\[[0-9;]*[mK]", "", text)
+    found = re.findall(r"^([^\s:]+):(\d+):\d+: warning: (.*(?:uninitialized|is set but never used).*?)(?: \[-W[^]]*\])?$", plain,
+                       re.MULTILINE)
+    return list(dict.fromkeys(f"{places.named(os.path.normpath(places.build / file))}:{line}: {what}" for file, line, what in found))
+
+
+def first_error(output, places, source=None):
+    """The first error in the output of a compiler or linker: file, line, message and the text of the line. If the error is in another
+    file, and the compiler names a line of `source` that leads to it, this line counts. If no line is named, the message is the end
+    of the output."""
     plain = re.sub(r"\x1b\[[0-9;]*[mK]", "", output)
     lines = plain.splitlines()
+
+    def error_at(file, line, what):
+        path = pathlib.Path(os.path.normpath(places.build / file))
+        return {"file": places.named(path), "line": int(line), "what": what, "source": line_of(path, int(line))}
+
+    def is_source(file):
+        return source is not None and os.path.normpath(places.build / file) == os.path.normpath(places.build / source)
+
     for number, line in enumerate(lines):
         found = re.match(r"(?P<file>[^\s:(]+)[:(](?P<line>\d+)(?::\d+|\))*: (?:fatal )?error:? *(?P<what>.*)", line)
         if found:
-            path = pathlib.Path(os.path.normpath(places.build / found["file"]))
-            return {"file": places.named(path), "line": int(found["line"]), "what": found["what"],
-                    "source": line_of(path, int(found["line"]))}
+            if not is_source(found["file"]):
+                # The lines before an error name the including files; the lines after it are notes of the compiler.
+                next_error = next((later for later in range(number + 1, len(lines)) if " error: " in lines[later]), len(lines))
+                for other in [*reversed(lines[max(0, number - 12):number]), *lines[number + 1:next_error]]:
+                    led = re.match(r"\s*(?:In file included from )?(?P<file>[^\s:(]+):(?P<line>\d+)(?::\d+)*: *"
+                                   r"(?:required (?:from|by)|note:|recursively|  )", other)
+                    if led and is_source(led["file"]):
+                        return error_at(led["file"], led["line"], found["what"])
+            return error_at(found["file"], found["line"], found["what"])
         missing = re.search(r"undefined reference to .*|multiple definition of .*", line)
         if missing:
             return {"file": None, "line": None, "what": missing[0], "source": ""}

@@ -1,5 +1,8 @@
 """The steps of a check, in this order: whether a source compiles, agrees with stage zero, is clean under analysis, and has the
-optimisation of its stage."""
+optimisation of its stage.
+
+check() yields the steps; result_of() checks a file and returns all of them as one structured result.
+"""
 
 import concurrent.futures
 import dataclasses
@@ -15,13 +18,17 @@ import re
 import shutil
 import subprocess
 import tempfile
+import typing
 
 import building
 import claims
 import comparing
 import counting
+import explaining
+import remarking
+import rules
 from building import NotBuilt
-from counting import Failed
+from counting import Failed, OutOfTime
 from workshop import book
 
 MESSAGES = "tests/ranks/libcounted.so"  # counts messages between ranks; exists if tests are built
@@ -30,18 +37,52 @@ MUCH = 8  # a counter that should grow may be at most this many times the counte
 ENOUGH = 8  # after this many failing test cases, the remaining ones are skipped
 
 
+STATES = {True: "yes", False: "no", None: "not checked"}
+ANALYSED = {True: "clean", False: "not clean", None: "could not be analysed"}  # the states of the step *clean*
+SECONDS = 20  # the time limit of a check, without compilation, unless the caller names another one
+
+
 @dataclasses.dataclass
 class Step:
-    """The result of one step: whether it passed (None: not checked), and sentences about it."""
+    """The result of one step: whether it passed (None: not checked), and sentences about it. Remarks do not count for the result."""
 
     name: str
     passed: bool | None
     says: list
     details: dict = dataclasses.field(default_factory=dict)
+    remarks: list = dataclasses.field(default_factory=list)
+    finished: bool = True  # False: the time limit was reached before the step had an answer
+
+    @property
+    def state(self):
+        """The state in words; that of the step *clean* is one of three: clean, not clean, could not be analysed."""
+        return "not finished" if not self.finished else (ANALYSED if self.name == "clean" else STATES)[self.passed]
 
     def json(self):
         """The step as `check --json` prints it."""
-        return {"name": self.name, "passed": self.passed, "says": self.says} | self.details
+        return {"name": self.name, "passed": self.passed, "state": self.state, "says": self.says,
+                "remarks": self.remarks} | self.details
+
+
+@dataclasses.dataclass
+class Result:
+    """The result of a check: its steps, in order."""
+
+    steps: list
+
+    @property
+    def passed(self):
+        """Whether no step failed, and each one came to an end."""
+        return all(step.passed is not False and step.finished for step in self.steps)
+
+    @property
+    def remarks(self):
+        """The remarks of all steps, each one once."""
+        return list(dict.fromkeys(remark for step in self.steps for remark in step.remarks))
+
+    def json(self):
+        """The result as a dictionary."""
+        return {"passed": self.passed, "steps": [step.json() for step in self.steps], "remarks": self.remarks}
 
 
 @dataclasses.dataclass
@@ -52,6 +93,13 @@ class Job:
     stage: book.Stage
     source: pathlib.Path
     out: pathlib.Path  # the output directory
+    seconds: float | None = None  # the time limit of the check, without compilation; None: only each run is limited
+    progress: typing.Callable = lambda text: None  # is called with what runs now
+
+    @property
+    def text(self):
+        """The text of the source."""
+        return self.source.read_text(errors="replace")
 
     @property
     def is_cuda(self):
@@ -141,16 +189,22 @@ class Programs:
 
 
 def compiles(job, programs, eager):
-    """The step *compiles*."""
+    """The step *compiles*. Rules that nvcc enforces are checked first, since other compilers accept some of these programs."""
+    job.progress("compiles")
+    if job.is_cuda and (broken := list(rules.broken(job.text))):
+        line, sentence = broken[0]
+        error = {"file": job.places.named(job.source), "line": line, "what": sentence, "source": building.line_of(job.source, line)}
+        return Step("compiles", False, [f"{error['file']}:{line}: {sentence}", f"in the line: {error['source']}"], {"error": error})
     for what in programs.wanted if eager else ():
         programs.start(what)
     try:
         programs["plain"]
-        return Step("compiles", True, [])
+        return Step("compiles", True, [], remarks=building.warnings_of(job.out / "plain", job.places))
     except NotBuilt as not_built:
-        error = building.first_error(str(not_built), job.places)
+        error = building.first_error(str(not_built), job.places, job.source)
         place = f"{error['file']}:{error['line']}: " if error["file"] else ""
         says = [place + error["what"]] + ([f"in the line: {error['source']}"] if error["source"] else [])
+        says += explaining.of_compiler(error["what"], error["source"])
         return Step("compiles", False, says, {"error": error})
 
 
@@ -161,9 +215,15 @@ def stage_zero_of(stage):
     return stage_zero_of(stage.before) if stage.before else stage
 
 
+DESCRIBED = {}  # descriptions, by program and time of its build
+
+
 def described(program):
     """The description of a program (--describe)."""
-    return json.loads(counting.run([program, "--describe"], {}))
+    key = str(program), os.stat(program).st_mtime_ns
+    if key not in DESCRIBED:
+        DESCRIBED[key] = json.loads(counting.run([program, "--describe"], {}))
+    return DESCRIBED[key]
 
 
 def solve(program, problem, precision, ranks, output):
@@ -188,11 +248,17 @@ def size_of(problem, cases):
     return ", ".join(f"{key} = {problem[key]}" for key in differing)
 
 
+OUT_OF_BOUNDS = (-6, -7, -11)  # signals that accesses out of bounds lead to: of the heap's own checks, and of the processor
+
+
 def ended(failed):
     """Why a run failed, as a sentence."""
+    if isinstance(failed, OutOfTime):
+        return f"{failed}: is there a loop that never ends?"
     if failed.status is not None and failed.status < 0:
-        return f"the program was ended by signal {-failed.status}" + (
-            " (segmentation fault: an access to memory that the program does not own)" if failed.status == -11 else "")
+        if failed.status in OUT_OF_BOUNDS and (failed.status != -6 or explaining.is_of_heap(str(failed))):
+            return f"the program was ended by an access out of bounds (signal {-failed.status})"
+        return f"the program was ended by signal {-failed.status}"
     message = re.sub(r"^[\w-]+: ", "", str(failed).splitlines()[0]) if str(failed) else ""
     return message or f"the program ended with status {failed.status}"
 
@@ -209,60 +275,109 @@ def is_refused_by_stage(job, problem, precision, ranks, failed):
     return False
 
 
-def problems_of_case(job, program, name, problem, precision, ranks):
-    """Sentences about the errors in one test case; None if stage zero or the stage does not solve this case."""
+@dataclasses.dataclass
+class WrongCase:
+    """A test case that failed: sentences about it, and both solutions if the program had one."""
+
+    name: str
+    problem: dict
+    precision: str
+    says: list
+    wanted: comparing.Solution
+    solution: comparing.Solution | None = None
+    failed: Failed | None = None
+    tolerance: dict | None = None
+
+
+def wrong_case(job, program, name, problem, precision, ranks):
+    """The errors in one test case; None if there are none, and False if stage zero or the stage does not solve this case."""
     with tempfile.TemporaryDirectory() as directory:
         output = pathlib.Path(directory, "solution.npy")
         try:
             wanted = solution_of_zero(job, name, problem)
+        except OutOfTime:
+            raise
         except Failed:
-            return None  # stage zero has no solution
+            return False  # stage zero has no solution
         try:
             tolerance = solve(program, problem, precision, ranks, output)
+        except OutOfTime:
+            raise
         except Failed as failed:
-            return None if is_refused_by_stage(job, problem, precision, ranks, failed) else [ended(failed)]
-        return comparing.differences(comparing.read_npy(output), wanted, tolerance)
+            if is_refused_by_stage(job, problem, precision, ranks, failed):
+                return False
+            return WrongCase(name, problem, precision, [ended(failed)], wanted, failed=failed)
+        solution = comparing.read_npy(output)
+        says = comparing.differences(solution, wanted, tolerance)
+        return WrongCase(name, problem, precision, says, wanted, solution, tolerance=tolerance) if says else None
+
+
+def base_of(name):
+    """The test case with whole tiles to which one with a partial last tile belongs: *tile* for *tile+1*."""
+    return re.split(r"[+-]", name)[0]
+
+
+def partial_sentence(right, wrong, cases, ran):
+    """A sentence on the sizes that fail: the last tile, if problems of several whole tiles are right, or else all names."""
+    partial = {name for name in wrong if base_of(name) != name}
+    whole = sorted({base_of(name) for name in cases if base_of(name) != name and base_of(name) in cases})
+    if partial and len(whole) > 1 and all(name in right for name in whole):
+        return "whole tiles agree, also several of them, and sizes with a partial last tile do not: look at the last tile"
+    left = "" if len(ran) == len(cases) else f" ({len(cases) - len(ran)} test cases were not tried)"
+    return f"wrong for: {', '.join(dict.fromkeys(wrong))}; right for: {', '.join(dict.fromkeys(right)) or 'none'}{left}"
 
 
 def agrees(job, program, on="agrees"):
-    """The step *agrees* (or *GPU*), and the parameters of the first test case that failed."""
+    """The step *agrees* (or *GPU*), and the test cases that failed."""
     about = described(program)
     ranks = counting.FEW_RANKS if about["ranks"] else 0
     cases = about["test_cases"]
-    right, wrong = [], {}
+    bases = {base_of(name) for name in cases if base_of(name) != name}
+    right, wrong, unfinished, begun = [], {}, None, counting.seconds_left()
     for precision, (name, problem) in itertools.product(about["precisions"], cases.items()):
-        found = problems_of_case(job, program, name, problem, precision, ranks)
+        if len(wrong) >= ENOUGH and not (precision == about["precisions"][0] and name in bases):
+            continue  # only problems of whole tiles are of interest now
+        job.progress(f"{on}: {name} ({size_of(problem, cases)}), {precision}")
+        before = counting.seconds_left()
+        try:
+            found = wrong_case(job, program, name, problem, precision, ranks)
+        except OutOfTime as late:
+            of_case = before - max(0, counting.seconds_left()) if job.seconds else begun
+            unfinished = f"{name} ({size_of(problem, cases)}), {precision}"
+            if of_case > begun / 2:  # the others took less than half of the time together
+                wrong[name, precision] = WrongCase(name, problem, precision, [ended(late)], comparing.Solution((), []), failed=late)
+            break
         if found:
             wrong[name, precision] = found
-        elif found is not None:
+        elif found is None:
             right.append(name)
-        if len(wrong) == ENOUGH:
-            break
+    if not wrong and unfinished:
+        return Step(on, None, [f"{len(right)} test cases are right; then the time limit of {job.seconds:g} s was reached, while this "
+                               f"one ran: {unfinished}; --seconds allows more time"], {"unfinished": unfinished}, finished=False), []
     if not wrong:
-        return Step(on, True, [f"{len(right)} test cases with awkward sizes"]), None
-    (name, precision), says = next(iter(wrong.items()))
-    whole = {case.split("+")[0].split("-")[0] for case, _ in wrong if "+" in case or "-" in case}
-    first = f"{name} ({size_of(cases[name], cases)}), {precision}: {says[0]}"
-    says = [first, *says[1:]]
-    if re.search(r"is -?nan\b", first):
-        says.append("nan is the initial value of every array: is a result not stored, or an input not copied?")
-    if whole & set(right):
-        says.append("whole tiles agree, and sizes with a partial last tile do not: look at the last tile")
+        return Step(on, True, [f"{len(right)} test cases with awkward sizes"]), []
+    worst = list(wrong.values())
+    first = worst[0]
+    says = [f"{first.name} ({size_of(first.problem, cases)}), {first.precision}: {first.says[0]}"]
+    names = [case.name for case in worst]
+    if not isinstance(first.failed, OutOfTime):
+        says += explaining.of_cases(job.stage.workload, worst) or first.says[1:]
+        says.append(partial_sentence(right, names, cases, {*names, *right}))
     says.append(f"it fails in {len(wrong)} of {len(right) + len(wrong)} test cases")
-    return Step(on, False, says, {"case": name, "problem": cases[name], "precision": precision,
-                                  "failing": [case for case, _ in wrong]}), cases[name]
+    return Step(on, False, says, {"case": first.name, "problem": first.problem, "precision": first.precision,
+                                  "failing": names}), worst
 
 
 # --- Analysis
 
-def error_sentences(error, places):
-    """An error that the CPU device reports, with the one or two lines of the source."""
+def error_sentences(error, places, source):
+    """An error that the CPU device reports, with the one or two lines of the source, and what to look for."""
     says = [f"{error['kind']}: {error['sentence']}"]
     for key in ("", "other_"):
         if error[f"{key}line"]:
             path = pathlib.Path(os.path.normpath(places.build / error[f"{key}file"]))
             says.append(f"{places.named(path)}:{error[f'{key}line']}: {building.line_of(path, error[f'{key}line'])}")
-    return says
+    return says + explaining.of_error(error, places, source)
 
 
 def line_at(program, place, name):
@@ -287,13 +402,32 @@ def race_sentences(race, program, job):
     return says
 
 
+def is_of_stage(job, error, problem, precision):
+    """Whether the stage itself also reads elements that nothing has written, in the same way: padding, for example, that it does not
+    use."""
+    if error["kind"] not in ("uninitialised read", "unwritten bytes"):
+        return False
+    try:
+        counters_of_stage(job.places, job.stage, problem, precision)
+    except Failed:
+        return False
+    known = REPORTS.get((job.stage.workload, job.stage.name, precision, *problem.items()), {"errors": [], "notes": []})
+    return any((each["kind"], each["sentence"], each["kernel"]) == (error["kind"], error["sentence"], error["kernel"])
+               for each in [*known["errors"], *known["notes"]])
+
+
 def reports(job, programs, cases, precision):
     """Analyses some problems. Yields for each: its counters, its report, and sentences about the first error or None."""
     for problem in cases:
         if "analysed" in programs:
             programs["analysed"]  # the plain program starts it
             counters, report = counting.of_device(programs["plain"], problem, precision)
-            yield counters, report, error_sentences(report["errors"][0], job.places) if report["errors"] else None
+            # The result of an exercise is complete: bytes of it that were never written are an error here.
+            found = report["errors"] + [note for note in report["notes"] if note["kind"] == "unwritten bytes"]
+            errors = [error for error in found if not is_of_stage(job, error, problem, precision)]
+            # Elements that a copy finds unwritten are mostly a consequence of what a kernel does.
+            errors.sort(key=lambda error: error["kind"] in ("uninitialised read", "unwritten bytes") and not error["kernel"])
+            yield counters, report, error_sentences(errors[0], job.places, job.source) if errors else None
         else:
             counters, race = counting.of_processor(programs["counted"], problem, precision, messages_for(job, programs))
             yield counters, {}, race_sentences(race, programs["counted"], job) if race else None
@@ -316,40 +450,95 @@ def few_problems(job, cases):
     """The problem of the stage's claim, and some test cases that are no larger."""
     counted = claims.claim_of(job.stage.workload, job.stage.name).problem
 
-    def size(problem):
-        return math.prod(problem[name] for name in claims.PROBLEMS[job.stage.workload])
-
-    small = [case for case in cases.values() if size(case) <= size(counted)]
+    small = [case for case in cases.values() if size_of_problem(job, case) <= size_of_problem(job, counted)]
     return [counted, *small[:ANALYSED_CASES]]
 
 
-def is_clean(job, programs, failing):
-    """The step *clean*: on the failing test case, or on a few small problems."""
+def cannot_be_analysed(because):
+    """The step *clean* if the analysis has no answer."""
+    return Step("clean", None, [f"because {because}"])
+
+
+def is_clean(job, programs, wrong):
+    """The step *clean*, and the counters and the report of the first analysed problem: on the failing test cases, or on a few small
+    problems."""
     if not is_watched(job, programs):
-        return Step("clean", None, ["memory accesses cannot be analysed here: this needs GCC, and for stages on ranks also the "
-                                    "programs of the tests"])
+        return cannot_be_analysed("this needs GCC, and for stages on ranks also the programs of the tests"), {}, {}
     about = described(programs["plain"])
-    precision = about["precisions"][0]
-    few = [failing] if failing else few_problems(job, about["test_cases"])
-    has_tasks = False
-    try:
-        for counters, _, found in reports(job, programs, few, precision):
-            has_tasks = has_tasks or counters.get("tasks", 0) > 0
-            if found:
-                return Step("clean", False, found)
-    except Failed as failed:
-        if failing is None and failed.status not in (2, 77):
-            return Step("clean", False, [ended(failed)])
+    cases = about["test_cases"]
+    if wrong:
+        most = size_of_problem(job, claims.claim_of(job.stage.workload, job.stage.name).problem)
+        others = sorted((case for case in wrong[1:] if not isinstance(case.failed, OutOfTime) and
+                         size_of_problem(job, case.problem) <= most), key=lambda case: -size_of_problem(job, case.problem))
+        few = [(case.problem, case.precision) for case in [wrong[0], *others[:1], *others[1:][-1:]]]
+    else:
+        few = [(problem, about["precisions"][0]) for problem in few_problems(job, cases)]
+    has_tasks, analysed, remarks = False, [], []
+    because, first = "no problem was analysed", ({}, {})
+    for problem, precision in few:
+        job.progress(f"clean: {size_of(problem, cases | {'': problem})}")
+        try:
+            counters, report, found = next(reports(job, programs, [problem], precision))
+        except OutOfTime as late:
+            because = str(late)
+            if analysed and not wrong:
+                return Step("clean", None, [f"{len(analysed)} problems are clean; then the time limit was reached, while this one ran: "
+                                            f"{size_of(problem, cases | {'': problem})}; --seconds allows more time"],
+                            finished=False), *first
+            break
+        except Failed as failed:
+            because = ended(failed)
+            if failed.status in OUT_OF_BOUNDS or (not wrong and failed.status not in (2, 77)):
+                return Step("clean", False, [because]), *first
+            continue
+        first = (counters, report) if not analysed else first
+        remarks += [remark for remark in remarking.of_report(report, job.places, job.source) if remark not in remarks]
+        has_tasks = has_tasks or counters.get("tasks", 0) > 0
+        if found:
+            return Step("clean", False, found, remarks=remarks), counters, report
+        if job.is_cuda and not counters.get("launches"):
+            because = "no kernel ran"
+            continue
+        analysed.append(problem)
+    if not analysed:
+        return cannot_be_analysed(because), *first
     if job.is_cuda:
-        return Step("clean", True, ["no race, no access out of bounds, no read of uninitialised memory"])
-    if has_tasks:
-        return Step("clean", None, ["programs with OpenMP tasks are not checked for races"])
-    return Step("clean", True, ["no two threads access the same element without a barrier in between"])
+        step = Step("clean", True, ["no race, no access out of bounds, no read of uninitialised memory"], remarks=remarks)
+    elif has_tasks:
+        step = cannot_be_analysed("programs with OpenMP tasks are not checked for races")
+    else:
+        step = Step("clean", True, ["no two threads access the same element without a barrier in between"])
+    return step, *first
+
+
+def size_of_problem(job, problem):
+    """A measure of the work of a problem."""
+    return math.prod(problem[name] for name in claims.PROBLEMS[job.stage.workload])
+
+
+def with_analysis(job, agreement, wrong, clean, counters, report):
+    """Completes the sentences on failing test cases by what the analysis counted there."""
+    if agreement.passed is not False or isinstance(wrong[0].failed, OutOfTime):
+        return
+    first = wrong[0]
+    says = []
+    if explaining.is_nan(agreement.says[0]):
+        says += explaining.of_nan(agreement.says[0], first.wanted, report)
+    if first.failed is not None and first.failed.status in OUT_OF_BOUNDS and clean.passed is False and len(clean.says) > 1:
+        says += clean.says[:2]
+    if job.is_cuda and counters and first.solution is not None:
+        try:
+            stages = counters_of_stage(job.places, job.stage, first.problem, first.precision)
+        except Failed:
+            stages = {}
+        says += explaining.of_missing(counters, stages)
+        says += explaining.of_transposed(report, job.places)
+    agreement.says[1:1] = says
 
 
 # --- The optimisation of the step
 
-KNOWN = {}  # cached counters of stages, by stage, precision and problem
+KNOWN, REPORTS = {}, {}  # cached counters and reports of stages, by stage, precision and problem
 
 
 def counters_of_stage(places, stage, problem, precision):
@@ -364,7 +553,9 @@ def count_stage(places, stage, problem, precision):
     """Runs a stage and counts. For a stage on the processor, the program with counters is built first if it is missing or outdated."""
     program = places.build / target_of(stage)
     if stage.source.suffix == ".cu":
-        return counting.of_device(program, problem, precision)[0]
+        counters, report = counting.of_device(program, problem, precision)
+        REPORTS[stage.workload, stage.name, precision, *problem.items()] = report
+        return counters
     job = Job(places, stage, stage.source, shared(places, stage))
     counted = job.out / program.name
     job.out.mkdir(parents=True, exist_ok=True)
@@ -418,7 +609,7 @@ def verdict(name, yours, stages, before):
 def worst_line(report, counter, places):
     """Sentences about the line of a source that contributes most to a counter; empty if there is none."""
     wanted = {"global_loads": "global load", "global_stores": "global store", "shared_loads": "shared load",
-              "shared_stores": "shared store"}.get(counter, "global" if "global" in counter else "shared" if
+              "shared_stores": "shared store"}.get(counter.removesuffix(" excess"), "global" if "global" in counter else "shared" if
                                                     "shared" in counter else None)
     lines = [line for kernel in report.get("kernels", []) for line in kernel["lines"]
              if wanted and line["access"].startswith(wanted)]
@@ -475,12 +666,17 @@ def is_optimised(job, programs):
         return Step("optimised", None, ["memory accesses and messages cannot be counted here"])
     precision = common_precision(job, programs)
     stages, before = counters_to_compare(job, claim, precision)
+    job.progress("optimised")
     try:
         counters, report, _ = next(reports(job, programs, [claim.problem], precision))
+    except OutOfTime:
+        return Step("optimised", None, ["the time limit was reached before the accesses were counted; --seconds allows more time"],
+                    finished=False)
     except Failed as failed:
         return Step("optimised", False, [ended(failed)])
-    yours = with_uses(counters, claim, job.source.read_text())
+    yours = with_uses(counters, claim, job.text)
     says, well, table = [] if has_changed(job) else [unchanged], True, {}
+    own = counters_of_stage(job.places, job.stage, claim.problem, precision)
     for name in claim.counters:
         fine, sentence = verdict(name, yours[name], stages[name], before[name])
         table[name] = {"yours": yours[name], "stage": stages[name], "before": before[name], "reached": fine}
@@ -488,7 +684,23 @@ def is_optimised(job, programs):
         if not fine and stages[name] < before[name]:
             says += worst_line(report, name, job.places)
         well = well and fine
-    return Step("optimised", well, says, {"counters": table})
+    # If a solution lacks the optimisation of the stage, this is reported first.
+    for promise in claims.promises_of(job.stage.workload, job.stage.name, job.stage.source.suffix) if well else ():
+        mine, stages_own = counters.get(promise.counter, 0), own.get(promise.counter, 0)
+        if not claims.is_kept(promise, mine, stages_own):
+            says.append(f"{number(mine)} (stage: {number(stages_own)}) {promise.sentence}")
+            says += worst_line(report, promise.counter, job.places) if promise.at_most else []
+            table[promise.counter] = {"yours": mine, "stage": stages_own, "before": None, "reached": False}
+            well = False
+    remarks = remarking.of_counters(report, own_report_lines(job, claim, precision), job.places, job.source)
+    return Step("optimised", well, says, {"counters": table}, remarks=remarks)
+
+
+def own_report_lines(job, claim, precision):
+    """The report of the stage's own source, to compare its lines with those of the working copy; empty on the processor."""
+    if not job.is_cuda:
+        return {}
+    return REPORTS.get((job.stage.workload, job.stage.name, precision, *claim.problem.items()), {})
 
 
 # --- All steps
@@ -501,7 +713,7 @@ def on_gpu(job):
     try:
         program = building.build(job.places, target, job.stage, job.source, job.out / "gpu")
     except NotBuilt as not_built:
-        error = building.first_error(str(not_built), job.places)
+        error = building.first_error(str(not_built), job.places, job.source)
         yield Step("GPU", False, [f"nvcc reports an error: {error['file']}:{error['line']}: {error['what']}"], {"error": error})
         return
     yield agrees(job, program, "GPU")[0]
@@ -515,10 +727,35 @@ def check(job, eager=True):
     yield step
     if not step.passed:
         return
-    agreement, failing = agrees(job, programs["plain"])
-    yield agreement
-    clean = is_clean(job, programs, failing)
-    yield clean
-    if agreement.passed and clean.passed is not False:
-        yield is_optimised(job, programs)
-        yield from on_gpu(job)
+    for what in programs.wanted if job.seconds else ():
+        programs[what]  # compilation does not count for the time limit
+    if job.seconds:
+        counting.start_clock(job.seconds)
+    asks = "agrees"
+    try:
+        agreement, wrong = agrees(job, programs["plain"])
+        if job.is_cuda:
+            agreement.remarks += remarking.of_source(job.text, job.stage.source.read_text(), job.places.named(job.source))
+        if not wrong:
+            yield agreement
+        asks = "clean"
+        clean, counters, report = is_clean(job, programs, wrong)
+        if wrong:
+            with_analysis(job, agreement, wrong, clean, counters, report)
+            yield agreement
+        yield clean
+        if agreement.passed and agreement.finished and clean.passed is not False and clean.finished:
+            asks = "optimised"
+            yield is_optimised(job, programs)
+            asks = "GPU"
+            yield from on_gpu(job)
+    except OutOfTime as late:
+        yield Step(asks, None, [f"{late}; --seconds allows more time"], finished=False)
+    finally:
+        if job.seconds:
+            counting.stop_clock()
+
+
+def result_of(places, stage, source, out, seconds=SECONDS, progress=lambda text: None):
+    """Checks a source against its stage, with programs built in the directory `out`, and returns the Result."""
+    return Result(list(check(Job(places, stage, source, out, seconds, progress))))

@@ -2,6 +2,9 @@
 
 A solution passes if its counters are closer to the stage than to the previous stage. A stage without
 counters changes nothing that is counted here, and the check reports this.
+
+Each exercise also promises what its name says beyond these counters: many threads compute, they access neighbouring elements, they
+share elements through shared memory. The counters of the stage itself are the promise; see PROMISES.
 """
 
 import dataclasses
@@ -28,19 +31,22 @@ STEPS = {
         "08_shared_grids": "global sectors", "09_factored": "shared_loads", "10_increments": "global_stores",
         "11_grid_per_block": ("global sectors, launches", {"numY": 32}), "12_grid_per_cluster": ("uses of_block", {"numY": 32}),
         "13_adjoint_sweep": "accesses", "14_adjoint_hoisted": "accesses", "15_vectorised_adjoint": "accesses",
-        "16_adjoint_cuda": "launches", "17_single_cluster_adjoint": "launches", "18_reduced_system": "shared_loads"},
+        "16_adjoint_cuda": "launches", "17_single_cluster_adjoint": "launches", "18_reduced_system": "shared_loads",
+        "19_jammed_adjoint": "accesses", "20_pipelined_adjoint": "regions"},
     "ata": {
         "01_openmp": "regions", "02_blocked": "lines, accesses", "03_naive_cuda": "launches", "04_tiled": "global_loads",
         "05_unrolled": "shared_loads", "06_symmetric": "global_loads", "07_register_tiled": "shared_loads",
         "08_double_buffered": ("block_barriers", {"rows": 97}), "09_tensor_core": "shared_loads",
         "10_emulated": "kernels", "11_overlapped": "launches", "12_modulus_per_block": "launches",
-        "13_warpgroups": "shared_loads"},
+        "13_warpgroups": "shared_loads",
+        "14_micro_panels": "vectors", "15_symmetric_tiles": "vectors"},
     "matmul": {
         "01_sliced": ("lines", {"Sn": 8}), "02_serialised": "lines", "03_openmp": "regions", "04_cuda_slices": "launches",
         "05_pinned": "uses PinnedArray", "06_double_buffered": "ahead", "07_streams": "spans serialise",
         "08_resident_panels": ("spans copy in", {"Sl": 3, "Sn": 8}), "09_library_kernel": "launches",
         "10_split_tf32": "launches", "11_multi_gpu": "spans kernels, GPU 1", "12_transposed": "spans transpose",
-        "13_overlapped_kernels": "uses at_a_time", "14_all_gather": "uses cudaMemcpyPeerAsync"},
+        "13_overlapped_kernels": "uses at_a_time", "14_all_gather": "uses cudaMemcpyPeerAsync", "15_loop_order": "lines",
+        "16_cache_blocks": "lines", "17_micro_panels": "vectors", "18_shared_panels": "regions"},
     "advection": {
         "01_openmp": "regions", "02_inner_loop_regions": "regions", "03_cyclic_rows": "lines", "04_cyclic_columns": "lines",
         "05_persistent_region": "regions", "06_double_buffered": "writes, team_barriers", "07_separable": "accesses",
@@ -66,7 +72,8 @@ STEPS = {
         "10_multiple_right_hand_sides": "global sectors", "11_register_tiled": ("shared_loads", {"n": 640}),
         "12_two_step_prefetch": "", "13_recursive_inversion": "block_barriers",
         "14_polling_warp": "block_barriers", "15_precomputed_product": "shared_stores", "16_batched_loads": "global_loads",
-        "17_asynchronous_copies": "shared_stores", "18_distributed_shared_memory": "global_atomics"},
+        "17_asynchronous_copies": "shared_stores", "18_distributed_shared_memory": "global_atomics",
+        "19_vectorised": "vectors", "20_pipelined_rows": "team_barriers"},
     "cholesky": {
         "01_left_looking": "writes", "02_blocked": "lines", "03_openmp_tasks": "tasks", "04_vectorised": "vectors",
         "05_naive_cuda": "launches", "06_panel_and_update": "launches", "07_tiled_update": "global_loads",
@@ -86,6 +93,63 @@ STEPS = {
     "durbin_levinson_batched": {
         "01_openmp": "regions", "02_naive_cuda": "launches", "03_register_resident": "sectors per global request",
         "04_system_per_block": ("sectors per global request", {"n": 96})}}
+
+@dataclasses.dataclass(frozen=True)
+class Promise:
+    """A counter of which a solution may have a little more or less than the stage, and not much."""
+
+    counter: str
+    at_least: float | None  # a solution has at least this part of the counter of the stage
+    at_most: float | None  # and at most so many times it
+    more: float = 0  # and so much in addition
+    unless_below: float = 0  # the promise counts only if the stage has at least this much
+    sentence: str = ""
+
+
+# Factors leave room for other sizes of tiles and blocks. A thread that computes a row or everything, idle lanes, exchanged indices and
+# unused shared memory are far beyond them.
+PROMISES = {
+    ".cu": [
+        Promise("threads", 1 / 8, 16, unless_below=64, sentence="threads ran: each thread should compute about as many elements as in "
+                "the stage"),
+        Promise("lanes per global request", 0.6, None, unless_below=2, sentence="lanes take part in a request to global memory: most "
+                "threads of a warp are idle, or one thread does the work of many"),
+        Promise("global_loads excess", None, 1.5, more=0.25, sentence="times the sectors that the same bytes need are loaded: "
+                "neighbouring threads load elements that are not neighbours in memory; are x and y, or row and column, exchanged?"),
+        Promise("global_stores excess", None, 1.5, more=0.25, sentence="times the sectors that the same bytes need are stored: "
+                "neighbouring threads store elements that are not neighbours in memory; are x and y, or row and column, exchanged?"),
+        Promise("global bytes", None, 4, sentence="bytes are loaded from and stored to global memory: elements are transferred again "
+                "that the stage keeps or shares"),
+        Promise("shared_loads", 1 / 8, 8, unless_below=1, sentence="requests to load from shared memory: each thread should "
+                "load about as many elements from there as in the stage"),
+        Promise("shared_stores", 1 / 8, None, unless_below=1, sentence="requests to store to shared memory: do all threads take part in "
+                "loading?"),
+        Promise("block_barriers", 1 / 8, None, unless_below=1, sentence="barriers of thread blocks: the threads share elements only if "
+                "they wait for each other")],
+    ".cpp": [
+        Promise("accesses", None, 4, sentence="accesses to memory: the same elements are loaded and stored again and again"),
+        Promise("regions", 1e-9, None, unless_below=1, sentence="teams of threads: no loop runs in parallel"),
+        Promise("share of one thread", None, 1, more=0.5, sentence="of all accesses are made by one thread: the other threads of the team "
+                "have nearly nothing to do")],
+}
+
+# By stage: the promises that do not hold for every good solution, since the counters depend on the timing of threads.
+WITHOUT = {("triangular_solve", "14_polling_warp"): {"block_barriers"}}
+
+
+def promises_of(workload, stage, suffix):
+    """The promises of a stage whose source has a suffix."""
+    without = WITHOUT.get((workload, stage), set())
+    return [promise for promise in PROMISES.get(suffix, []) if promise.counter not in without]
+
+
+def is_kept(promise, yours, stages):
+    """Whether a solution keeps a promise."""
+    if stages < promise.unless_below:
+        return True
+    return ((promise.at_least is None or yours >= promise.at_least * stages) and
+            (promise.at_most is None or yours <= promise.at_most * stages + promise.more))
+
 
 # By counter: what it counts, what it means if a solution has too much of it, and what it means if it has too little.
 MEANINGS = {

@@ -2,6 +2,7 @@
 
 import array
 import ast
+import bisect
 import dataclasses
 import math
 import struct
@@ -78,7 +79,8 @@ def guesses(solution, reference, tolerance, bounds, wrong):
         return all(0 <= where(place) < count and fits(place, reference.values[where(place)]) for place in wrong)
 
     if all(solution.values[place] == 0 for place in wrong):
-        yield "each wrong element is zero: is its sum never stored, or a part of the work left out?"
+        yield ("each wrong element is zero: is its sum never stored, is a part of the work left out, or does it read other elements "
+               "than were written?")
         return
     n = solution.shape[-1] if solution.shape else 1
     if len(solution.shape) == 2 and solution.shape[0] == n > 1 and all_fit(lambda place: place % n * n + place // n):
@@ -93,3 +95,31 @@ def guesses(solution, reference, tolerance, bounds, wrong):
         if len(inner) > 1 and all(fits(place, reference.values[place + shift]) for place in inner):
             yield f"each wrong element has the value of the {name}: is an index off by one?"
             return
+    yield from (sentence for sentence in [of_other_element(solution, reference, tolerance, bounds, wrong)] if sentence)
+
+
+FEW = 400  # so many wrong elements are looked up among the correct ones
+
+
+def of_other_element(solution, reference, tolerance, bounds, wrong):
+    """A sentence if wrong elements have the correct values of other elements; None otherwise."""
+    order = sorted(range(len(reference.values)), key=lambda place: reference.values[place])
+    values = [reference.values[place] for place in order]
+    found = {}
+    looked_up = wrong[::max(1, len(wrong) // FEW)]
+    for place in looked_up:
+        value = solution.values[place]
+        if not math.isfinite(value) or value == 0:
+            continue
+        width = tolerance["relative"] * (bounds[place] or abs(value))
+        first, last = bisect.bisect_left(values, value - width), bisect.bisect_right(values, value + width)
+        # A symmetric result has each value twice: the indices in ascending order are as good as the others.
+        others = sorted(order[first:last])
+        if 1 <= len(others) <= 2:
+            found[place] = others[0]
+    if len(found) < max(1, len(looked_up) // 4):
+        return None
+    place, other = next(iter(found.items()))
+    which = "each wrong element holds the value of another element" if len(found) == len(looked_up) > 1 else (
+        "several wrong elements hold the values of other elements" if len(found) > 1 else "a wrong element holds the value of another one")
+    return f"{which}: element {solution.index(place)} has the value of element {solution.index(other)}"

@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -147,11 +148,13 @@ void access(const void* address, std::size_t bytes, bool writes, void* at) {
 
 void write_counts() {
   Counts sum;
+  long busiest = 0;  // accesses of the thread with the most
   for (const Counts* each = last_counts; each != nullptr; each = each->before) {
     sum.reads += each->reads;
     sum.writes += each->writes;
     sum.vectors += each->vectors;
     sum.lines += each->lines;
+    busiest = std::max(busiest, each->reads + each->writes);
   }
   const char* directory = std::getenv("STAIRCASE_ACCESSES");
   if (directory == nullptr) return;
@@ -163,9 +166,10 @@ void write_counts() {
   };
   std::fprintf(
       file,
-      "{\"reads\": %ld, \"writes\": %ld, \"vectors\": %ld, \"lines\": %ld, \"regions\": %ld, "
+      "{\"reads\": %ld, \"writes\": %ld, \"busiest\": %ld, \"vectors\": %ld, \"lines\": %ld, "
+      "\"regions\": %ld, "
       "\"team_barriers\": %ld, \"tasks\": %ld, \"race\": [%ld, %ld], \"both_write\": %s}\n",
-      sum.reads, sum.writes, sum.vectors, sum.lines, totals.regions.load(),
+      sum.reads, sum.writes, busiest, sum.vectors, sum.lines, totals.regions.load(),
       totals.team_barriers.load(), totals.tasks.load(), offset(race_now), offset(race_before),
       race_writes ? "true" : "false");
   std::fclose(file);

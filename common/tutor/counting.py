@@ -2,30 +2,118 @@
 the number of intervals of each name in a timeline."""
 
 import collections
+import contextlib
+import contextvars
+import ctypes
+import dataclasses
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
+import time
+
+from confining import confined
 
 GROUPS = ("global_loads", "global_stores", "global_atomics", "shared_loads", "shared_stores", "shared_atomics")
 # Lets the user root start ranks, and ranks that wait yield their core, since there may be more ranks than cores.
 RANKS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
          "OMPI_MCA_orte_execute_quiet": "1", "OMPI_MCA_btl": "^tcp",
          "OMPI_MCA_pml": "ob1"}
-# Stages for several GPUs find two devices; a thread block that waits longer than 20 s for another one fails.
-DEVICES = {"CUDA_ON_CPU_DEVICES": "2", "CUDA_ON_CPU_PATIENCE": "20"}
+# Stages for several GPUs find two devices; a thread block that waits longer than 20 s for another one fails, or sooner if the
+# check has to end before (see patience()). The analysis reports reads of elements of a DeviceArray that nothing has written.
+DEVICES = {"CUDA_ON_CPU_DEVICES": "2", "CUDA_ON_CPU_PATIENCE": "20", "STAIRCASE_REPORT_UNWRITTEN": "1"}
 THREADS = {"OMP_NUM_THREADS": "4", "OMP_WAIT_POLICY": "passive"}
-SECONDS = 120  # the time limit for a run of a small problem
+SECONDS = 120  # the time limit for a run of a small problem outside of a check
 FEW_RANKS = 4
 
 
 class Failed(Exception):
     """A run that failed: the text is the message of the program; the status is None if the run exceeded its time limit."""
 
-    def __init__(self, message, status):
+    def __init__(self, message, status, output=""):
         super().__init__(message)
-        self.status = status
+        self.status, self.output = status, output
+
+
+class OutOfTime(Failed):
+    """A run that did not end within the time limit of the check."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Clock:
+    """The time limit of a check: it allows so many seconds in total, and ends at a time of time.monotonic()."""
+
+    seconds: float
+    ends: float
+
+    def left(self):
+        """The seconds that are left."""
+        return self.ends - time.monotonic()
+
+
+CLOCK = contextvars.ContextVar("clock", default=None)  # of the check that runs
+
+
+def start_clock(seconds):
+    """Limits all runs from now on to a number of seconds in total."""
+    CLOCK.set(Clock(seconds, time.monotonic() + seconds))
+
+
+def stop_clock():
+    """Limits each run to SECONDS again."""
+    CLOCK.set(None)
+
+
+def seconds_left():
+    """The seconds that are left of the time limit; of a single run if there is no clock."""
+    return SECONDS if CLOCK.get() is None else CLOCK.get().left()
+
+
+def patience(clock):
+    """The seconds that thread blocks of the CPU device may wait for each other: less than the check may take."""
+    return {"CUDA_ON_CPU_PATIENCE": str(max(2, min(20, int(clock.seconds / 3))))} if clock else {}
+
+
+def end_with_parent():
+    """Lets the kernel of Linux kill this process as soon as its parent has ended."""
+    set_signal_of_parents_death = 1
+    ctypes.CDLL(None).prctl(set_signal_of_parents_death, signal.SIGKILL)
+
+
+def kill_group(process, number):
+    """Sends a signal to a process and all that it has started."""
+    try:
+        os.killpg(process.pid, number)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def end_process(process):
+    """Ends a process and all that it has started. A signal that it can catch comes first: an analysed program then writes its
+    report, and mpiexec ends its ranks."""
+    kill_group(process, signal.SIGTERM)
+    try:
+        process.communicate(timeout=3)
+    except subprocess.TimeoutExpired:
+        pass
+    kill_group(process, signal.SIGKILL)
+    process.communicate()
+
+
+def outcome_of(command, seconds, **options):
+    """Runs a command and returns its exit status, output and error output. No process is left behind: neither after the time
+    limit, for which subprocess.TimeoutExpired is raised, nor if this process is interrupted."""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace",
+                          start_new_session=True, preexec_fn=end_with_parent, **options) as process:
+        try:
+            output, errors = process.communicate(timeout=seconds)
+        except BaseException:
+            end_process(process)
+            raise
+        kill_group(process, signal.SIGKILL)
+        return process.returncode, output, errors
 
 
 def run(command, environment, ranks=0):
@@ -33,14 +121,18 @@ def run(command, environment, ranks=0):
     if ranks:
         command = ["mpiexec", "--oversubscribe", "-n", str(ranks), *command]
         environment = RANKS | environment
+    clock = CLOCK.get()
+    seconds = SECONDS if clock is None else clock.left()
+    if seconds <= 0:
+        raise OutOfTime(f"the time limit of {clock.seconds:g} s was reached before the program ran", None)
     try:
-        ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
-                             env=os.environ | environment, timeout=SECONDS, check=False)
+        status, output, errors = outcome_of(confined(command), seconds, stderr=subprocess.PIPE,
+                                            env=os.environ | environment | (patience(clock) if environment else {}))
     except subprocess.TimeoutExpired as late:
-        raise Failed(f"the program did not end within {SECONDS} seconds", None) from late
-    if ran.returncode != 0:
-        raise Failed(ran.stderr.strip(), ran.returncode)
-    return ran.stdout
+        raise OutOfTime(f"the program did not end within {seconds:.3g} s", None) from late
+    if status != 0:
+        raise Failed(errors.strip(), status, output)
+    return output
 
 
 def options_for(problem, precision):
@@ -68,9 +160,15 @@ def of_device(program, problem, precision):
         try:
             record = run([f"{program}-analyze", *options_for(problem, precision)], DEVICES | {"CUDA_ON_CPU_REPORT": str(path)})
         except Failed as failed:
-            # The program also ends with a failure status if the analysis found an error.
-            if not path.exists() or not json.loads(path.read_text())["errors"]:
+            # The program also ends with a failure status if the analysis found an error. A result that is not finite has been
+            # analysed, too.
+            report = json.loads(path.read_text()) if path.exists() else {"errors": [], "kernels": []}
+            is_not_finite = failed.status == 1 and "the solution is wrong" in str(failed)
+            if not report["errors"] and not (report["kernels"] and is_not_finite):
                 raise
+            with contextlib.suppress(ValueError):  # the record is incomplete if the program ended early
+                json.loads(failed.output)
+                record = failed.output
         report = json.loads(path.read_text())
     return of_kernels(report["kernels"]) | (of_timeline(json.loads(record)) if record else {}), report
 
@@ -82,16 +180,25 @@ def of_kernels(kernels):
     for kernel in kernels:
         for name in ("launches", "blocks", "threads", "block_barriers"):
             counters[name] += kernel[name]
+        for line in kernel["lines"]:
+            place = line["access"].split()[0]
+            counters[f"{place} lanes"] += line["lanes"]
+            counters[f"{place} bytes"] += line["lanes"] * line["bits"] // 8
         for group in GROUPS:
             place, unit = ("global", "sectors") if group.startswith("global") else ("shared", "wavefronts")
             counters[group] += kernel[group]["requests"]
             counters[f"{place} requests"] += kernel[group]["requests"]
             counters[f"{place} {unit}"] += kernel[group][unit]
             ideal[place] += kernel[group][f"ideal_{unit}"]
+            counters[f"{group} cost"] += kernel[group][unit]
+            ideal[group] += kernel[group][f"ideal_{unit}"]
     for place, unit in (("global", "sectors"), ("shared", "wavefronts")):
         cost, requests = counters[f"{place} {unit}"], counters[f"{place} requests"]
         counters[f"{unit} per {place} request"] = cost / requests if requests else 0
         counters[f"{place} excess"] = cost / ideal[place] if ideal[place] else 0
+        for group in (each for each in GROUPS if each.startswith(place)):
+            counters[f"{group} excess"] = counters[f"{group} cost"] / ideal[group] if ideal[group] else 0
+        counters[f"lanes per {place} request"] = counters[f"{place} lanes"] / requests if requests else 0
     return dict(counters)
 
 
@@ -116,6 +223,8 @@ def of_processor(program, problem, precision, messages=None):
     if sent:
         counters |= {name: sum(each[name] for each in sent) for name in ("messages", "begun", "prepared")}
     counters["accesses"] = counters["reads"] + counters["writes"]
+    busiest = max((each.get("busiest", 0) for each in accesses), default=0)
+    counters["share of one thread"] = busiest / max(1, max((each["reads"] + each["writes"] for each in accesses), default=1))
     if record and not messages:
         counters |= of_timeline(json.loads(record))
     return dict(counters), next((race for race in races if race[0][0]), None)

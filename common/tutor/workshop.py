@@ -28,7 +28,8 @@ def find(root, workload, name):
     workloads = book.in_reading_order(root, book.find_stages(root))
     if workload not in workloads:
         raise Refused(f"there is no workload '{workload}'; choose from {', '.join(workloads)}")
-    fitting = [stage for stage in workloads[workload] if name in (stage.name, stage.number, stage.name[3:])]
+    full = name.zfill(2) if re.fullmatch("[0-9]", name) else name  # 4 is 04
+    fitting = [stage for stage in workloads[workload] if full in (stage.name, stage.number, stage.name[3:])]
     exercises = [stage.name for stage in workloads[workload] if stage.before]
     if not fitting:
         raise Refused(f"{workload} has no stage '{name}'; choose from {', '.join(exercises)}")
@@ -164,11 +165,11 @@ class Copy:
         """Its workload and stage, as on the command line."""
         return f"{self.stage.workload} {self.stage.name}"
 
-    def make(self, anew):
-        """Creates the copy; replaces an existing copy only if `anew` is set."""
+    def make(self, anew, text=None):
+        """Creates the copy, with the code of the previous stage or another text; replaces an existing copy only if `anew` is set."""
         if self.source.exists() and not anew:
             raise Refused(f"{self.name} exists already; --force deletes it and starts again")
-        write_whole(self.source, starting_text(self))
+        write_whole(self.source, text or starting_text(self))
         self.progress_file.unlink(missing_ok=True)
         self.record_progress(begun=today())
 
@@ -242,15 +243,20 @@ def commented(title, text):
     return "\n".join([*lines, line])
 
 
-def starting_text(copy):
-    """The code of the previous stage under a comment with the task, and with the title and idea of the stage."""
+def head_of(copy, origin):
+    """The comment at the head of a working copy: its task, and a sentence about the origin of the code below."""
     stage, header = copy.stage, header_of(copy.stage)
-    head = [f"/// \\file\n/// An exercise: {stage.workload} {stage.name}.\n/// It starts with the code of {stage.before.name}.\n///",
+    head = [f"/// \\file\n/// An exercise: {stage.workload} {stage.name}.\n/// {origin}\n///",
             commented("Task", stage.idea + ".")]
     head += [commented("Hint", header["Expect"])] if "Expect" in header else []
-    head += [commented("Check", f"./climb check {copy.command}"), commented("Help", f"./climb hint {copy.command}")]
+    return "\n".join([*head, commented("Check", f"./climb check {copy.command}"), commented("Help", f"./climb hint {copy.command}")])
+
+
+def starting_text(copy):
+    """The code of the previous stage under a comment with the task, and with the title and idea of the stage."""
+    stage = copy.stage
     lines, _ = book.numbered_body(stage.before.source)
     body = "\n".join(lines) + "\n"
     for field in ("title", "idea"):
         body = re.sub(rf'(\.{field} = ")[^"]*"', lambda match, text=getattr(stage, field): match[1] + text + '"', body)
-    return "\n".join(head) + "\n" + body
+    return head_of(copy, f"It starts with the code of {stage.before.name}.") + "\n" + body

@@ -12,6 +12,7 @@ These constructs are translated:
     [load, in unrolled.cu](unrolled.cu)<!-- part -->                       the lines between two comments `// [load]`
     [ata.txt](../../docs/results/h200/ata.txt)<!-- whole -->               a complete file
     [the function](unrolled.cu)<!-- from: solve( to: } -->                 lines of a file, from the first that contains `solve(` to `}`
+    [the idea](../04_tiled/README.md)<!-- quote: The idea; For each -->    a paragraph, list or table of a section of another page, by its first words
     <!-- figures -->, <!-- proved -->, <!-- stages -->                     what the book generates for this stage or workload
     *A plot is here in the book.*<!-- diagram.NAME.html -->                a generated drawing or table, and its substitute on a code host
 
@@ -34,7 +35,7 @@ TOKEN = re.compile(rf"""
     | (?<!\\f)\$(?P<inline>[^\s$](?:[^$`]*[^\s$])?)\$
     | (?:\*[^*\n]+\*|From[ ]\[{WORDS}+\]\([^)\s]+\)[ ]to[ ]\[{WORDS}+\]\([^)\s]+\)\.)?
       <!--[ ](?:(?P<own>diff|figures|proved|stages)|(?P<file>[\w.-]+\.(?:html|txt)))[ ]-->
-    | (?P<bullet>^-[ ])?(?<!!)\[(?P<words>{WORDS}+)\]\((?P<target>[^)\s]+)\)(?P<mark><!--[ ](?:part|whole|from:.*?|to:.*?)[ ]-->)?
+    | (?P<bullet>^-[ ])?(?<!!)\[(?P<words>{WORDS}+)\]\((?P<target>[^)\s]+)\)(?P<mark><!--[ ](?:part|whole|from:.*?|to:.*?|quote:.*?)[ ]-->)?
     | ^<a[ ]id="(?P<name>[\w-]+)"></a>\n+(?P<heading>\#+[ ][^\n]+)$
     | <a[ ]id="(?P<anchor>[\w-]+)"></a>
     """, re.MULTILINE | re.DOTALL | re.VERBOSE)
@@ -72,9 +73,22 @@ def is_below(path, other):
         path.count("/") == 2 and path.endswith("/README.md") and os.path.dirname(os.path.dirname(other)) == os.path.dirname(path))
 
 
+def quoted(path, file, mark):
+    """A paragraph, list or table of another page in Doxygen's syntax. Its section and its first words are in the mark."""
+    heading, _, words = (part.strip() for part in mark.removeprefix("<!-- quote:").removesuffix("-->").partition(";"))
+    section = re.search(rf"^## {re.escape(heading)}$\n(.*?)(?=^## |\Z)", (ROOT / file).read_text(), re.MULTILINE | re.DOTALL)
+    blocks = re.split(r"\n\s*\n", section[1]) if section else []
+    found = next((block.strip("\n") for block in blocks if block.strip("\n").startswith(words)), None)
+    if not found:
+        raise SystemExit(f"{path}: the section '{heading}' of {file} has no paragraph that begins with '{words}'")
+    return for_doxygen(found, file)
+
+
 def shown(path, target, words, mark, indent):
     """The command that shows a file or a part of it."""
     file = from_root(path, target)
+    if mark.startswith("<!-- quote:"):
+        return quoted(path, file, mark)
     if mark == "<!-- part -->":
         return f"\\snippet{{lineno}} {file} {words.rpartition(', in ')[0]}"
     if mark == "<!-- whole -->":

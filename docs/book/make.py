@@ -14,7 +14,7 @@ import re
 import shutil
 import subprocess
 
-from book import card, floors, glossary, headers, hosted, machines, page, proved, quoted, search, shell, stages, woven
+from book import card, ends, floors, glossary, headers, hosted, machines, page, proved, quoted, search, shell, stages, woven
 from draw import ascent, communicating, played, plots, requested, warp
 from measure import cost_model, figures
 
@@ -160,6 +160,7 @@ def generate(root, workloads, results, generated):
     """Writes the generated files that pages include."""
     generated.mkdir(parents=True, exist_ok=True)
     (generated / "reading_paths.html").write_text(f"{PATHS}\n")
+    (generated / "ladder_ends.html").write_text(ends.table_html(root, results))
     (generated / "figure_keys.txt").write_text(quoted.__doc__)
     woven.write(root, workloads, generated)
     headers.write(root, generated)
@@ -276,6 +277,8 @@ def kind_of(name, workloads, of_stages):
         return "stage"
     if name in workloads:
         return "chapter"
+    if name.endswith("_slides"):
+        return "slides"
     return {"index": "home"}.get(name, "source" if name.endswith("_source") or name.startswith("header_") else "page")
 
 
@@ -327,6 +330,8 @@ def write_pages(root, work, target, workloads, results, version):
                                        neighbours[name], page.minutes)
         elif page.kind == "chapter":
             page.card = card.chapter_html(workloads[name], results)
+        elif page.kind == "slides":
+            page.text = shell.slides_html(page.text)
         (target / f"{name}.html").write_text(
             shell.page_html(template, page, groups, workloads, neighbours.get(name, (None, None)), version))
     return pages

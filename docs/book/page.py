@@ -16,11 +16,12 @@ from book import hosted, stages, woven
 MARK = re.compile(r"(?P<code>^ *(?P<fence>`{3,}).*?^ *(?P=fence) *$|`[^`\n]*`)|<!-- [^>\n]* -->", re.MULTILINE | re.DOTALL)
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REQUEST = re.compile(r"(?<!`)\\(?:html|verb)include (?P<file>\w+(?:\.\S+|_(?:diff|figures|proved|stages|piece_\w+))\.html"
-                     r"|figure_keys\.txt|(?:climb_\w+|played_\w+|reading_paths|headers|warp)\.html)")
+                     r"|figure_keys\.txt|(?:climb_\w+|played_\w+|reading_paths|ladder_ends|headers|warp)\.html)")
 # By the first word of a file's name, or by its last.
 BUILT = {"diff": "The diff", "figures": "The table of recorded times", "stages": "The table of the stages",
          "proved": "The slicer's report on the parallel loops",
-         "piece": "A piece of a diff", "climb": "A ladder", "paths": "The table of reading paths", "headers": "The list of headers",
+         "piece": "A piece of a diff", "climb": "A ladder", "paths": "The table of reading paths", "ends": "The table of where each ladder ends",
+         "headers": "The list of headers",
          "warp": "A figure to play with", "played": "A figure to play with",
          "keys": "The list of keys", "diagram": "A diagram", "cost_model": "A table of the cost model",
          "communication": "A table or a plot of the cost of communication"}

@@ -28,6 +28,8 @@ names a file in docs/results. That file must contain the number, rounded as on t
 "spans in": such a number is computed from the begin and end of recorded intervals. In a section *The cost*, and on a page of notes,
 every time, every rate and every ratio needs such a comment.
 
+The top README also has a table that is generated as a whole, *Where each ladder ends* (ends.py).
+
 Usage: python3 docs figures --check|--update ROOT
 """
 
@@ -36,6 +38,7 @@ import pathlib
 import re
 import sys
 
+from book import ends
 from measure import figures
 
 NUMBER = r"(?P<number>\d+(?:\.\d+)?(?:e-?\d+)?)"
@@ -146,10 +149,12 @@ def main(mode, root):
     found = []
     for page in filter(pathlib.Path.exists, pages(root)):
         text = page.read_text()
+        whole = ends.updated(text, root, results)
         if mode == "--update":
-            page.write_text(update(text, results))
+            page.write_text(update(whole, results))
         else:
             found += problems(page.relative_to(root), text, results)
+            found += [f"{page.relative_to(root)}: the table differs from the recordings: {line}" for line in ends.differing_lines(text, whole)]
     for problem in found:
         print(problem, file=sys.stderr)
     return int(bool(found))

@@ -210,6 +210,16 @@ def path_html(page):
     return f'<nav class="path" aria-label="Above this page"><ol>{links}</ol></nav>\n'
 
 
+SLIDE = "\n<style>@page { size: 297mm 167mm; margin: 9mm 14mm; }</style>"  # the paper of a slide, 16 by 9
+
+
+def slides_html(text):
+    """The text of a page of slides: each section is a slide, which is printed on a page of its own."""
+    before, *slides = re.split(r'(?=<h2 id=")', text)
+    return (f'<div class="aside">{before}</div>\n'
+            + "".join(f'<section class="slide">{slide.strip()}</section>\n' for slide in slides))
+
+
 MATHJAX = """
 <script>
 window.MathJax = {extensions: ["tex2jax.js", "TeX/AMSmath.js", "TeX/AMSsymbols.js", "AssistiveMML.js"], jax: ["input/TeX", "output/SVG"],
@@ -227,6 +237,6 @@ def page_html(template, page, groups, workloads, neighbours, version):
     return string.Template(template).substitute(
         title=html.escape("Staircase" if page.kind == "home" else f"{page.title} — Staircase"),
         description=html.escape(html.unescape(words[:200]), quote=True), links=links, kind=page.kind,
-        mathjax=MATHJAX if re.search(r"\\[(\[]", page.text) else "",
+        mathjax=(MATHJAX if re.search(r"\\[(\[]", page.text) else "") + (SLIDE if page.kind == "slides" else ""),
         sidebar=sidebar_html(groups, workloads, page), path=path_html(page), heading=page.heading, card=page.card,
         contents=contents_html(page), text=page.text, reading=reading_html(before, after), version=version)

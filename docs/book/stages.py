@@ -108,7 +108,12 @@ def in_reading_order(root, workloads):
 def code_lines(path):
     """The lines of code of a source: neither blank lines and comments nor the stage's title and idea, which differ in every stage."""
     lines = path.read_text().splitlines()
-    return [line for line in lines if line.strip() and not line.lstrip().startswith(("//", ".title =", ".idea ="))]
+    return [line for line in lines if line.strip() and not line.lstrip().startswith("//") and not differs_always(line)]
+
+
+def differs_always(line):
+    """Whether a line contains the title or the idea of a stage, which differ in every stage."""
+    return line.lstrip().startswith((".title =", ".idea ="))
 
 
 def lines_changed(before, after):

@@ -5,7 +5,11 @@ A part of a source lies between two comments with its name, `// [load]`. If the 
     [load, in unrolled.cu](unrolled.cu)<!-- part -->
 
 the book shows the diff between these comments, with a switch to the code before and to the code after. The comment at the head of a
-source, the marks and `main` are not shown. Changes outside the requested parts are folded in *The transformation*.
+source, the marks, and the title and the idea of the stage are not shown. Changes outside the requested parts are folded in *The transformation*.
+
+Each part is compared with itself, even if it has moved. The listings may therefore show an unchanged line as removed and added again, and a line that
+has moved as unchanged. The summary names the number of such lines, so that the counts of all pieces and of the folded rest add up to the number of
+changed lines.
 """
 
 import dataclasses
@@ -32,12 +36,12 @@ class Body:
 
     @classmethod
     def of(cls, source):
-        """The body of a source, without the comment at its head, marks and `main`."""
+        """The body of a source, without the comment at its head, marks, and the lines that differ in every stage."""
         numbered, first = stages.numbered_body(source)
         lines, numbers, spans, begun = [], [], {}, {}
         for number, line in enumerate(numbered, first):
-            if line.startswith("int main("):
-                break
+            if stages.differs_always(line):
+                continue
             mark = MARK.fullmatch(line)
             if not mark:
                 lines.append(line)
@@ -188,6 +192,11 @@ class Weave:
         groups = [[row for _, (_, row) in group] for _, group in groups]
         return [group for group in groups if any(row.kind != "same" for row in group)]
 
+    def shown_again(self):
+        """The number of unchanged lines that the listings show as removed and added again, minus the moved lines that they show as unchanged."""
+        shown = {id(row): row for rows in [*self.pieces.values(), *self.rest()] for row in rows}
+        return counts(shown.values())[0] - stages.lines_changed(self.stage.before.source, self.stage.source)[0]
+
 
 def shown_parts(page_text, stage):
     """The parts of its own source that a stage's page requests."""
@@ -247,16 +256,26 @@ def piece_html(weave, name):
             f"{listing(rows, f'{name}, changes from {stage.before.heading}')}</figure>\n")
 
 
+def again_text(number):
+    """A sentence on the lines that the listings show as removed and added in excess of the changed lines; fewer if negative."""
+    lines = f"{abs(number)} {'line' if abs(number) == 1 else 'lines'}"
+    if number > 0:
+        return f" The listings show {lines} more as removed and added again, because each part of the program is compared with itself."
+    return f" The listings do not show {lines} that moved together with a part of the program." if number else ""
+
+
 def diff_html(weave):
     """The summary of the diff: its length, links to its pieces, and the folded rest."""
     stage = weave.stage
     added, removed = stages.lines_changed(stage.before.source, stage.source)
     changed = [name for name, rows in weave.pieces.items() if any(row.kind != "same" for row in rows)]
     links = ", ".join(f'<a href="#piece_{slug(name)}">{html.escape(name)}</a>' for name in changed)
+    rest = weave.rest()
+    again = weave.shown_again()
     text = (f'<p class="step">From <a href="{stage.before.page}.html">{html.escape(stage.before.heading)}</a>: '
             f"+{added} −{removed} lines of code, without comments"
-            + (f". The changes are shown below, next to their explanation: {links}" if links else "") + ".</p>")
-    rest = weave.rest()
+            + (f". The changes are shown below, next to their explanation: {links}" if links else "") + "."
+            + again_text(again) + "</p>")
     if not rest:
         return text + "\n"
     more, less = counts([row for group in rest for row in group])

@@ -9,10 +9,11 @@ import pathlib
 import re
 import sys
 import tempfile
+import types
 import urllib.parse
 
 import tap
-from book import card, code, floors, glossary, headers, hosted, machines, make, proved, quoted, shell, stages, woven
+from book import card, code, ends, floors, glossary, headers, hosted, machines, make, proved, quoted, shell, stages, woven
 from draw import ascent, maps, played, plots, pricing, requested, warp
 from draw.canvas import INK, PURPLE, Canvas
 from measure import figures
@@ -22,7 +23,7 @@ HTML = pathlib.Path(sys.argv[2])
 
 # Per stage, half of the files and 55 % of the bytes of the book with Doxygen's own frames, which had 1514 files and 43.2 MB for 129 stages. It was
 # half of the bytes until the pages explained their code in text and the results were divided by workload.
-MOST_FILES, MOST_BYTES = 757 / 129, 23_800_000 / 129
+MOST_FILES, MOST_BYTES = 757 / 129, 25_800_000 / 129
 
 SECTIONS = ["The idea", "The transformation", "The work", "Correctness", "The cost", "Try it"]
 
@@ -620,6 +621,51 @@ def outdated_times():
             yield f"the map of {name} has the columns {columns}"
 
 
+def end_recording(flops, *records, machine_cores=2, **about):
+    """A recording of one run of the workload w: of (stage, device, threads, seconds)."""
+    return {"machine": {"cpu": "C", "cores": machine_cores, "system": "S", "compiler": "g++"}, "date": "2026-01-02", "revision": "abc", "host": "",
+            "ceilings": {"flops_f64": 8e9, "flops_f64_one_core": 4e9, "copy_bytes_per_second": 1e9}, **about,
+            "runs": [{"workload": "w", "dataset": "d", "precision": "f64", "records": [
+                {"stage": stage, "title": stage.upper(), "device": device, "device_name": "NVIDIA G", "threads": threads, "seconds": {"median": seconds},
+                 "machine": {"cores": machine_cores}, "modelled": {"flops": flops, "bytes": 1e6}, "of_limit": 0.5}
+                for stage, device, threads, seconds in records]}]}
+
+
+def wrong_ends():
+    """Rows of the table *Where each ladder ends* that do not show the fastest stage and the fastest library of one run, and a README without it."""
+    recorded = {"h200": [end_recording(8e9, ("00_a", "cpu", 2, 9), ("01_b", "cpu", 2, 4), ("baseline_openblas_w", "cpu", 2, 2),
+                                       ("02_c", "gpu", 2, 0.5), ("baseline_cublas_w", "gpu", 2, 0.4), ("baseline_cusolver_w", "gpu", 2, 0.7),
+                                       ("baseline_copy", "gpu", 2, 0.1)),
+                         end_recording(9e9, ("02_c", "gpu", 2, 0.2)),  # larger, but without a library
+                         end_recording(8e9, ("01_b", "cpu", 1, 4), ("00_a", "cpu", 1, 5))],
+                "h200-x2": [end_recording(9e99, ("02_c", "gpu", 2, 0.1), ("baseline_cublas_w", "gpu", 2, 9))],
+                "laptop": [end_recording(1e9, ("03_d", "cpu", 4, 1), ("01_b", "cpu", 4, 0.5), machine_cores=4)]}  # the only one with the last stage
+    found = types.SimpleNamespace(machines=recorded, sweeps={}, recordings=recorded.get)
+    expected = {"GPU": ("02_c", "baseline_cublas_w", 0.25), "all cores": ("01_b", None, 0.25), "one core": ("01_b", None, 2)}
+    for device, (stage, library, bound) in expected.items():
+        end = max(ends.candidates(found, "w", device), key=lambda one: one[0])[1]
+        shown = end.stage["stage"], end.library and end.library["stage"], end.bound
+        if shown != (stage, library, bound):
+            yield f"the end on {device} is {shown}"
+    rows = ends.ends(ROOT, RESULTS)
+    if {row.workload for row in rows} != set(WORKLOADS) or len(rows) < 2 * len(WORKLOADS):
+        yield f"the table has {len(rows)} rows"
+    for row in rows:
+        times = {record["stage"]: plots.median(record) for record in figures.timed(row.run) if ends.is_on(record, row.device)}
+        if min((time, stage) for stage, time in times.items() if not stage.startswith("baseline_"))[1] != row.stage["stage"]:
+            yield f"{row.workload} has a faster stage on {row.device} than {row.stage['stage']}"
+        if row.library and times[row.library["stage"]] > min(time for stage, time in times.items() if ends.LIBRARIES.match(stage)):
+            yield f"{row.workload} has a faster library on {row.device} than {row.library['stage']}"
+    readme = (ROOT / "README.md").read_text()
+    if "](stages/ata/" not in readme.partition("<!-- begin of ladder ends -->")[2] or ends.updated(readme, ROOT, RESULTS) != readme:
+        yield "the README has another table; see python3 docs ends"
+    if f"{len(rows) + 1}" != str((HTML / "index.html").read_text().partition('id="ends"')[2].partition("</table>")[0].count("<tr>")):
+        yield "the first page has another table"
+    changed = readme.replace("| H200 |", "| H100 |", 1)
+    if ends.updated(changed, ROOT, RESULTS) != readme or len(list(ends.differing_lines(changed, readme))) != 2:
+        yield "a wrong table is not found"
+
+
 def missing_results():
     """Recordings that are not on the page of their machine."""
     for machine in machines.machines(RESULTS):
@@ -880,7 +926,7 @@ c
 z
 
 int main(
-  d
+  .title = "d",
 """
 AFTER = """/// two
 /// three
@@ -896,12 +942,13 @@ new
 c
 
 int main(
-  e
+  .title = "e",
 """
 
 
 def wrong_diffs():
-    """Diffs that show header comments, marks or `main`, number lines otherwise than the files, or lose lines between pieces."""
+    """Diffs that show header comments, marks or titles, number lines otherwise than the files, lose lines between pieces, or whose counts do not add
+    up."""
     with continued("00_a") as (root, _):
         of_workload = stages.find_stages(root)["w"]
         of_workload[0].source.write_text('.title = "T" .idea = "I"\n')
@@ -910,14 +957,15 @@ def wrong_diffs():
         weave = woven.Weave(of_workload[2], ["one", "two"])
         found = [(row.kind, row.old, row.new, row.text) for row in weave.rows]
         expected = [("same", 2, 3, ""), ("same", 3, 4, "a"), ("del", 5, None, "b(x, 1);"), ("ins", None, 6, "b(y, 1);"),
-                    ("same", 6, 7, "/// of b"), ("ins", None, 10, "new"), ("same", 8, 12, "c"), ("del", 9, None, "z")]
+                    ("same", 6, 7, "/// of b"), ("ins", None, 10, "new"), ("same", 8, 12, "c"), ("del", 9, None, "z"),
+                    ("same", 10, 13, ""), ("same", 11, 14, "int main(")]
         if found != expected:
             yield f"the diff is {found}"
         pieces = {name: [row.text for row in rows] for name, rows in weave.pieces.items()}
         if pieces != {"one": ["b(x, 1);", "b(y, 1);", "/// of b"], "two": ["new"]}:
             yield f"the pieces are {pieces}"
         rest = [[(row.kind, row.text) for row in group] for group in weave.rest()]
-        if rest != [[("same", "c"), ("del", "z")]]:
+        if rest != [[("same", "c"), ("del", "z"), ("same", ""), ("same", "int main(")]]:
             yield f"the rest is {rest}"
         one, two, whole = woven.piece_html(weave, "one"), woven.piece_html(weave, "two"), woven.diff_html(weave)
         for words, text in (('<del data-o="5">b(<b>x</b>, 1);', one), ('<ins data-n="6">b(<b>y</b>, 1);', one),
@@ -949,10 +997,19 @@ def wrong_diffs():
             yield from (f"{stage.page} does not show '{row.text}'" for row in weave.rows
                         if row.kind != "same" and row.text.strip() and id(row) not in shown)
             text = (HTML / f"{stage.page}.html").read_text()
+            counted = [re.findall(r"\+(\d+) −(\d+)", found) for found in (
+                text.partition('<p class="step">')[2].partition("</p>")[0], "".join(re.findall(r"<summary>[^<]*changes: [^<]*", text)))]
+            of_pieces = [woven.counts(rows) for rows in weave.pieces.values()]
+            for side, total in enumerate(stages.lines_changed(stage.before.source, stage.source)):
+                parts = [counts[side] for counts in of_pieces] + [int(counts[side]) for counts in counted[1]]
+                if int(counted[0][0][side]) != total or sum(parts) != total + weave.shown_again():
+                    yield f"{stage.page}: {parts} do not add up to {total} with {weave.shown_again()} lines"
+            if woven.again_text(weave.shown_again()) not in text:
+                yield f"{stage.page} does not explain {weave.shown_again()} lines"
             yield from (f"{stage.page} lacks the piece {name}" for name in weave.pieces
                         if f'id="piece_{woven.slug(name)}"' not in text)
-            if re.search(r"<(?:span|ins|del) data-[^\n]*(?:int</span> main\(|// \[)", text):
-                yield f"{stage.page} shows main or a mark"
+            if re.search(r"<(?:span|ins|del) data-[^\n]*(?:  \.(?:title|idea) = |// \[)", text):
+                yield f"{stage.page} shows a title, an idea or a mark"
 
 
 def unlike_pages():
@@ -1077,6 +1134,59 @@ def wrong_minutes():
         yield f"the section is {shell.section_of(page, 'a')}"
 
 
+def page_source(name):
+    """The Markdown of a page of a reading path."""
+    stage = next((stage for of in WORKLOADS.values() for stage in of if stage.page == name), None)
+    path = ROOT / "docs/pages" / f"{name}.md"
+    return (stage.source.parent / "README.md" if stage else path if path.exists() else ROOT / "stages" / name / "README.md").read_text()
+
+
+def wrong_path():
+    """Pages of the first course that do not end with their exercise, or that show code of the solution of a later exercise."""
+    path = json.loads((ROOT / "docs/pages/reading_paths.json").read_text())["A first course"]["pages"]
+    names = ["mainpage", *(entry if isinstance(entry, str) else entry["page"] for entry in path)]
+    exercises = {stage.page: stage for of in WORKLOADS.values() for stage in of if stage.before and stage.page in names}
+    if not {"warm_up", "gallery_of_bugs"} <= set(names):
+        yield "the warm-up or the gallery of bugs is not on the path"
+
+    def bare(text):
+        return re.sub(r"\s+", "", text)
+
+    for n, name in enumerate(names):
+        text = page_source(name)
+        if name in exercises:
+            stage = exercises[name]
+            if f"`./climb exercise {stage.workload} {stage.name}`" not in text[-600:]:
+                yield f"{name} does not end with its exercise"
+        shown = bare(text)
+        for later in filter(exercises.get, names[n + 1:]):
+            known = set(map(bare, stages.code_lines(exercises[later].before.source)))
+            yield from (f"{name} shows a line of {later}: {line.strip()}" for line in stages.code_lines(exercises[later].source)
+                        if len(bare(line)) >= 25 and bare(line) not in known and bare(line) in shown)
+
+
+def wrong_labs():
+    """Labs whose plan does not fill 90 minutes, whose rubric does not add up to 20 points, or that lack a part or ten slides."""
+    labs = [path for path in sorted(ROOT.glob("docs/pages/lab_*.md")) if not path.stem.endswith("_slides")]
+    if len(labs) < 2:
+        yield f"there are {len(labs)} labs"
+    for lab in labs:
+        text, slides = lab.read_text(), (HTML / f"{lab.stem}_slides.html").read_text()
+        missing = {"The time plan", "The sheet", "The prediction form", "Frequent errors and their causes",
+                   "The rubric"}.difference(re.findall(r"^## (.+)$", text, re.MULTILINE))
+        if missing:
+            yield f"{lab.name} lacks {sorted(missing)}"
+            continue
+        minutes, points = sum(map(int, re.findall(r"^\| (\d+) \|", text, re.MULTILINE))), sum(
+            map(int, re.findall(r"^\| [^|]+ \((\d+)\) \|", text, re.MULTILINE)))
+        if (minutes, points, slides.count('<section class="slide">')) != (90, 20, 10):
+            yield f"{lab.name}: {minutes} minutes, {points} points, {slides.count('<section class=')} slides"
+        if f'href="{lab.stem}.html"' not in (HTML / "learning_by_doing.html").read_text():
+            yield f"the chapter for teachers does not lead to {lab.name}"
+        if "<!-- quote:" in slides or "quote:" in (HTML / f"{lab.stem}.html").read_text():
+            yield f"{lab.name}: a quotation is missing"
+
+
 class RunningText(html.parser.HTMLParser):
     """The running text of an article: no headings, code, links, figures and headings of tables."""
 
@@ -1169,11 +1279,14 @@ CHECKS = [
     ("the newest recording counts, once", outdated_times),
     ("times of several hosts are distinguished", silent_hosts),
     ("the pages of machines show every recording", missing_results),
+    ("the end of each ladder is the fastest stage of a run", wrong_ends),
     ("every page has its frame, and the book is no larger than it may be", unlike_pages),
     ("cards and ladders lead to every stage", wrong_cards),
     ("lower bounds are shown with times", wrong_floors),
     ("figures in tables are aligned", wrong_tables),
     ("the first page has ways to read", wrong_minutes),
+    ("the first course has exercises, and shows no solution early", wrong_path),
+    ("labs fill their time, and have ten slides", wrong_labs),
     ("the sidebar leads to every page in order", missing_from_sidebar),
     ("every stage is in the index of transformations", missing_from_index),
     ("previous and next walk the whole book", unreached_pages),

@@ -5,6 +5,7 @@ waits, another one works. They are in the background, where nothing is drawn, as
 layout; what needs frames or keys is looked at in a tab in the foreground, with a profile of its own.
 """
 
+import base64
 import collections
 import concurrent.futures
 import itertools
@@ -45,7 +46,7 @@ CHECKS = (ERRORS, MATHS, WIDE, ALTERNATIVE, CROWDED, PALE, TOGGLE, ORDER, NAMED,
     "clicks on «next» lead from the first page to the last",
     "everything has a name, a role and a place for readers with other senses", "the search finds what is looked for",
     "a piece of a diff shows the code before, the code after, and both", "keys alone lead through a page",
-    "the menu of a phone leads to every page", "pages are whole without scripts", "paper has the text, unfolded, and no frame",
+    "the menu of a phone leads to every page", "pages are whole without scripts", "paper has the text, unfolded, and no frame, and ten slides",
     "the figure of a warp counts as the table without scripts does", "the other figures to play with do as well",
     "planted mistakes are caught")
 
@@ -656,6 +657,11 @@ class Visit:
         if said["frame"] or not said["text"] or said["folded"] or said["dark"]:
             self.problems[PAPER].append(str(said))
         self.browser.call("Emulation.setEmulatedMedia", media="")
+        for path in sorted(HTML.glob("*_slides.html")):
+            self.browser.open(path.name)
+            paper = base64.b64decode(self.browser.call("Page.printToPDF", preferCSSPageSize=True)["data"])
+            if (count := len(re.findall(rb"/Type\s*/Page\b", paper))) != 10:
+                self.problems[PAPER].append(f"{path.name} takes {count} pages")
 
     def pick_lanes(self):
         """Holds what the figure of a warp counts to what its table was made by, and picks a lane."""

@@ -109,6 +109,7 @@ TRANSLATED = (
     ("docs/pages/mainpage.md", "- [R](../results) — x", '- \\subpage results "R" — x'),
     ("docs/pages/x.md", "[t](../results/m-1/t.txt)<!-- whole --> [M](../results/m-1)", '\\verbinclude docs/results/m-1/t.txt \\ref results_m_1 "M"'),
     ("docs/pages/x.md", "  [f](../../a.py)<!-- from: def f to: ); to: } -->", "  \\dontinclude a.py\n  \\skip def f\n  \\until );\n  \\until }"),
+    ("docs/pages/x.md", "[i](../../stages/ata/04_tiled/README.md)<!-- quote: Try it; <details> -->", "<details>\n<summary>Answers</summary>"),
     ("docs/pages/x.md", "[w](https://a.b/c) 1 s<!-- m w d f64 00_a seconds -->", "[w](https://a.b/c) 1 s<!-- m w d f64 00_a seconds -->"))
 
 

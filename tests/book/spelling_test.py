@@ -27,11 +27,12 @@ PLACES = ("*", ".ci/*", "common/**/*", "docs/*", "docs/[!r]*/**/*", "packaging/*
 RIGHT = ["statics", "nd", "inout", "ois", "ges", "subtile", "subtiles"]
 # What tools and titles call themselves.
 NAMES = ["sanitize", "sanitizer", "sanitizers", "analyze", "license"]
-# Newer versions of Codespell take these for American. A computer's program is British, and `math` is a block of Markdown.
-NAMES += ["program", "programs", "math"]
+# Newer versions of Codespell take these for American. A computer's program is British, `math` is a block of Markdown, and
+# dictionaries prefer "writable" in Britain, too.
+NAMES += ["program", "programs", "math", "writable"]
 # What languages, libraries and stages call things, and CUDA says when it fails.
 CODE = NAMES + ["color", "colors", "center", "centers", "sanitized", "canceled", "unrecognized", "initialization",
-                "initialized", "serialized", "synchronize", "optimize"]
+                "initialized", "uninitialized", "serialized", "synchronize", "optimize"]
 # What a page quotes keeps its spelling: code, titles, links, files of snippets, a journal and its volume.
 QUOTED = r"`[^`]*`|\*[^*]*\*|\[[^]]*\]\([^)]*\)|Optimi" r"zation \d+\("
 # Functions of a library are called what they are called.

@@ -22,8 +22,9 @@ import sys
 REWRITTEN = (*(f"docs/pages/{name}.md" for name in (
     "adding_a_stage", "advection_cost_model", "cuda_collections", "cuda_samples", "cuda_without_a_gpu",
     "from_data_to_coefficients", "gallery_of_bugs", "glossary", "harness", "how_a_gpu_runs_a_program", "how_to_predict_a_time",
-    "how_to_read", "learning_by_doing", "mainpage", "measuring", "proving_a_loop_parallel", "references", "slicing_a_loop",
-    "transformations", "what_communication_costs")),
+    "how_to_read", "lab_coalescing_and_tiling", "lab_coalescing_and_tiling_slides", "lab_reduction_and_races",
+    "lab_reduction_and_races_slides", "learning_by_doing", "mainpage", "measuring", "proving_a_loop_parallel", "references", "slicing_a_loop",
+    "transformations", "warm_up", "what_communication_costs")),
     *(f"stages/{workload}/{pages}" for workload in (
         "advection", "advection_distributed", "ata", "cholesky", "durbin_levinson", "durbin_levinson_batched", "local_volatility",
         "matmul", "nbody", "triangular_solve")
@@ -93,7 +94,7 @@ TERMS = (
          r"\b(ideas?|reason|reasoning|port) behind\b|\bbehind (the same port|one port)\b|\b(fall|falls|fell|lag|lags|left|stays?|hidden) behind\b"),
     Term("whole, full (sectors, stores)", r"\b(full|whole) (sectors|stores|loads)\b|\bsectors are (whole|full)\b", "fully coalesced"),
     Term("first-level cache", r"\b(first|second)[- ]level( cache)?\b", "L1, L2"),
-    Term("multiprocessor", r"\bmultiprocessors?\b", "SM", r"\bstreaming multiprocessors?\b"),
+    Term("multiprocessor", r"\bmultiprocessors?\b", "SM", r"\bstreaming multiprocessors?\b|\bVectorization for Multiprocessors\b"),
     Term("special units", r"\bspecial units?\b", "special function units (SFU)"),
     Term("plain units", r"\bplain (\w+ )?units?\b", "CUDA cores (FP64 pipeline)"),
     Term("mark (a store)", r"\bmark(s|ed|ing)? (a |the |each |its |these |those |such )?(store|load)s?\b|\b(store|load)s? (is|are) marked\b",

@@ -93,7 +93,7 @@ ALL = [
     planted("ata 04", "a tile that is not filled", "clean", "nobody wrote|never|read", ("    " + LOAD_J + "\n", "")),
     planted("ata 04", "results that are never written", "agrees", "finite|nan", (STORE, "}")),
     planted("ata 04", "results that are not copied", "agrees", "finite|nan", ("  c.copy_to(product.data());\n", "")),
-    planted("ata 04", "an input that is not copied", "agrees", "initial value",
+    planted("ata 04", "an input that is not copied", "agrees", "nothing has written",
             ("  a.copy_from(problem.a.data());\n", "")),
     planted("ata 04", "too many threads for a block", "agrees", "", ("dim3(tile, tile)>>>", "dim3(tile, 8 * tile)>>>")),
     # --- Threads of a team

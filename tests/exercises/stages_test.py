@@ -2,10 +2,12 @@
 
 import pathlib
 import sys
+import tempfile
 
 import building
 import checking
 import claims
+import hints
 import tap
 import workshop
 
@@ -47,6 +49,22 @@ def helped(stage):
     if not list(workshop.places_of_change(stage)):
         yield "nothing changes"
     text = workshop.starting_text(workshop.Copy(ROOT / "exercises", stage))
+    with tempfile.TemporaryDirectory() as directory:
+        copy = workshop.Copy(pathlib.Path(directory), stage)
+        copy.make(False)
+        given = list(hints.hints_of(copy))
+        for hint, begin in zip(given, ("The symptom: ", "The idea: ", "The constructs: ", "Lines to change in ")):
+            if not hint.startswith(begin) or len(hint) < 40:
+                yield f"the hint '{begin}' is '{hint}'"
+        places = list(hints.places(copy.source, stage.source))
+        counts = sum(len(place[3]) for place in places), sum(len(place[2]) for place in places)
+        if counts != workshop.book.lines_changed(stage.before.source, stage.source):
+            yield f"the last hint counts {counts} changed lines, and the book counts " \
+                  f"{workshop.book.lines_changed(stage.before.source, stage.source)}"
+        own = [line.strip() for line in workshop.book.code_lines(stage.source) if "(" in line or "[" in line]
+        shown = [line.strip() for line in given[3].splitlines() if line.startswith("    ")]
+        if not shown or sum(line in own for line in shown) > len(shown) / 2:
+            yield f"the skeleton is missing, or is the solution: {shown}"
     if len([line for line in text.splitlines() if line.startswith("///") and len(line) > 100]) > 0:
         yield "a line of the comment is too long"
     if stage.idea not in text or f'.title = "{stage.title}"' not in text:

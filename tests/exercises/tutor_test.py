@@ -1,5 +1,6 @@
 """The commands exercise, check, hint and solution, on working copies of the test's own: tutor_test.py ROOT BUILD. Speaks TAP."""
 
+import hashlib
 import json
 import os
 import pathlib
@@ -15,8 +16,14 @@ ROOT, BUILD = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 STAGES = ROOT / "stages" / "ata"
 
 
+# Of checks that come to an end: a busy machine must not change the answer.
+UNLIMITED = ("--seconds", "3600")
+
+
 def tutor(*words, copies, **options):
     """Status, standard output and standard error of a command."""
+    if words[0] == "check" and "--seconds" not in words and len(words) > 2:
+        words = (*words, *UNLIMITED)
     ran = subprocess.run([sys.executable, ROOT / "common" / "tutor", BUILD, *words, "--copies", copies], text=True,
                          capture_output=True, check=False, **options)
     return ran.returncode, ran.stdout, ran.stderr
@@ -43,11 +50,15 @@ def bad_input(copies):
     yield from refuses(copies, ["exercise", "ata", "44"], "no stage '44'; choose from 01_openmp")
     yield from refuses(copies, ["exercise", "ata", "00"], "first stage of ata")
     yield from refuses(copies, ["exercise", "ata"], "exercise takes a workload and a stage")
-    yield from refuses(copies, ["check", "ata"], "STAGE")
+    yield from refuses(copies, ["check", "ata"], "check takes a workload and a stage")
+    yield from refuses(copies, ["check", "warm_up"], "./climb exercise warm_up creates one")
+    yield from refuses(copies, ["check", "warm_up", "4"], "no workload 'warm_up'")
     yield from refuses(copies, ["check", "ata", "05"], "./climb exercise ata 05_unrolled creates one")
     yield from refuses(copies, ["hint", "ata", "05"], "no working copy")
     yield from refuses(copies, ["solution", "ata", "05"], "no working copy")
     yield from refuses(copies, ["check", "ata", "05", "--fast"], "--fast")
+    yield from refuses(copies, ["check", "ata", "05", "--seconds", "0"], "--seconds takes 1 to 86400, not '0'")
+    yield from refuses(copies, ["check", "ata", "05", "--seconds", "soon"], "--seconds takes 1 to 86400, not 'soon'")
 
 
 def copy_is_made(copies):
@@ -84,17 +95,81 @@ def checks(copies):
     yield from expects(copies, ["check", "ata", "04"], 0, "Done.", "2 754 (stage: 2 754, previous stage: 38 610)")
 
 
+def running_from(source):
+    """The command lines of running programs that a check of a working copy has built."""
+    place, lines = hashlib.sha256(str(source).encode()).hexdigest()[:12], []
+    for process in pathlib.Path("/proc").iterdir():
+        try:
+            command = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            state = (process / "stat").read_text().rsplit(")", 1)[1].split()[0]
+        except (OSError, IndexError):
+            continue
+        if place in pathlib.Path(command[0]).parts and state != "Z":
+            lines.append(" ".join(command))
+    return lines
+
+
+def ends_in_time(copies):
+    """A loop that never ends is stopped at the time limit; the answer names the test case, and no process remains."""
+    source = copies / "ata" / "04_tiled" / "tiled.cu"
+    kept = source.read_text()
+    source.write_text(kept.replace("m < min(tile, rows - k0); ++m", "m < min(tile, rows - k0); m += 0"))
+    status, said, error = tutor("check", "ata", "04", "--seconds", "5", copies=copies)
+    source.write_text(kept)
+    for fragment in ("did not end within", "smallest (rows = 1, cols = 1)", "that never ends?"):
+        if status != 1 or error or fragment not in said:
+            yield f"status {status}, '{fragment}' is not in: {said}{error}"
+    if running := running_from(source):
+        yield f"still running: {running}"
+
+
 def helps(copies):
     """Hints come one by one, and the solution is a diff; progress is kept and shown."""
-    for number, fragment in ((1, "Expected effect"), (2, "The idea"), (3, "What changes"), (4, "in [multiply]"), (4, "in [multiply]")):
+    source = copies / "ata" / "04_tiled" / "tiled.cu"
+    own = source.read_text()
+    source.write_text((STAGES / "03_naive_cuda" / "naive_cuda.cu").read_text())
+    for number, fragment in ((1, "2 754 in your last check, 2 754 in the stage"), (2, "The idea"),
+                             (3, "`__shared__` declares"), (4, "in [multiply]"), (4, "if (…) a_i[…][…] = …;")):
         yield from expects(copies, ["hint", "ata", "04"], 0, fragment, f"Hint {number} of 4.")
     yield from expects(copies, ["hint", "ata", "04", "--level", "1"], 0, "Expected effect")
+    yield from expects(copies, ["hint", "ata", "04", "--level", "4"], 0, "Lines to change in ", "tiled.cu:", "lines of code to remove")
+    source.write_text(own)
+    yield from expects(copies, ["hint", "ata", "04", "--level", "4"], 0, "already has all lines")
     if tutor("solution", "ata", "04", copies=copies)[1]:
         yield "the stage's own source differs from the solution"
-    source = copies / "ata" / "04_tiled" / "tiled.cu"
-    source.write_text(source.read_text().replace("__syncthreads();", ""))
+    source.write_text(own.replace("__syncthreads();", ""))
     yield from expects(copies, ["solution", "ata", "04"], 0, "+    __syncthreads();")
-    yield from expects(copies, ["exercise", "--list"], 0, "04_tiled", "(3 checks, 4 hints, solution seen)", "1 of ", " done\n")
+    yield from expects(copies, ["exercise", "--list"], 0, "04_tiled", "(4 checks, 4 hints, solution seen)", "1 of ", " done\n")
+
+
+def warm_up(copies):
+    """The warm-up is a program with gaps: unchanged it has no kernel, the program without gaps passes, and errors are named."""
+    source = copies / "warm_up" / "add.cu"
+    yield from expects(copies, ["exercise", "warm_up"], 0, "a program with 4 gaps", "./climb check warm_up")
+    yield from refuses(copies, ["exercise", "warm_up"], "exists already; --force")
+    yield from refuses(copies, ["hint", "warm_up", "--level", "5"], "--level takes 1 to 4, not 5")
+    if "__global__" in source.read_text() or source.read_text().count("// TODO: ") < 4:
+        yield f"the copy is {source.read_text()}"
+    yield from expects(copies, ["hint", "warm_up", "--level", "4"], 0, "line 5: the kernel", "__global__ void add(…) {", "add<<<…>>>(…);")
+    yield from expects(copies, ["solution", "warm_up"], 0, "+  if (i < n) c[i] = a[i] + b[i];")
+    yield from expects(copies, ["check", "warm_up"], 1, "must be 3", "no kernel ran")
+    full = (ROOT / "common" / "tutor" / "warm_up" / "add.cu").read_text()
+    for before, after, status, fragment in (("", "", 0, "Done."), ("if (i < n) ", "", 1, "out of bounds"), ("int n) {", "int n) }", 1, "add.cu:"),
+                                            ("add<<<blocks", "add<<<blocks - 1", 1, "768 threads ran for 1000 elements"),
+                                            ("bytes, cudaMemcpyDeviceToHost", "0, cudaMemcpyDeviceToHost", 1, "must be 3")):
+        source.write_text(full.replace(before, after))
+        yield from expects(copies, ["check", "warm_up"], status, fragment)
+
+
+def skeleton(copies):
+    """A working copy may be the stage itself with gaps; there, the lines of the gaps are missing, and only for some stages."""
+    source, own = copies / "ata" / "03_naive_cuda" / "naive_cuda.cu", (STAGES / "03_naive_cuda" / "naive_cuda.cu").read_text()
+    yield from expects(copies, ["exercise", "ata", "3", "--skeleton"], 0, "is the code of 03_naive_cuda with gaps")
+    text = source.read_text()
+    missing = [line for line in own.splitlines() if not line.startswith("///") and line not in text]
+    if text.count("// TODO: ") != 5 or len(missing) != 10 or not any("multiply<<<" in line for line in missing):
+        yield f"the skeleton is {text}"
+    yield from refuses(copies, ["exercise", "ata", "4", "--skeleton", "--force"], "--skeleton takes ata 03_naive_cuda")
 
 
 def no_room():
@@ -159,4 +234,4 @@ def watches(copies):
 
 with tempfile.TemporaryDirectory() as directory:
     tap.report([(check.__doc__, check(pathlib.Path(directory))) for check in
-                (bad_input, copy_is_made, checks, helps, watches, disk_is_full, progress_is_damaged)])
+                (bad_input, copy_is_made, checks, ends_in_time, helps, warm_up, skeleton, watches, disk_is_full, progress_is_damaged)])

@@ -15,7 +15,7 @@ import tap
 
 ROOT, BUILD = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 MESON = sys.argv[3:]
-KINDS = {"", ".build", ".cff", ".cmake", ".cpp", ".css", ".csv", ".cu", ".cuh", ".h", ".hpp", ".html", ".in", ".ini",
+KINDS = {"", ".build", ".c", ".cff", ".cmake", ".cpp", ".css", ".csv", ".cu", ".cuh", ".h", ".hpp", ".html", ".in", ".ini",
          ".js", ".json", ".md", ".options", ".png", ".py", ".sh", ".svg", ".toml", ".txt", ".xml", ".yml"}
 PROGRAMS = {"climb", ".ci/run", "tests/runner/launcher_test.sh", "tests/platforms/compilers.py", "tests/platforms/container.py",
             "tests/platforms/from_nothing.py", "common/cuda_on_cpu/tests/run.sh"}

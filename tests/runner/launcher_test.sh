@@ -32,6 +32,8 @@ check 'recording takes one machine' 2 'record: ' --record one two
 check 'an unknown recording is refused' 2 "no 'atta'" --record --only atta
 check 'exercises are listed' 0 '04_tiled' exercise --list
 check 'an exercise is a stage' 2 "no stage '99'" check ata 99
+check 'a submission is a file or a directory' 2 "nowhere' to grade" grade ata 04_tiled /nowhere
+check 'the help on grading needs no build' 0 'without network' grade --help
 check 'a hint needs a working copy' 2 'creates one' hint ata 04_tiled --copies "$(dirname "$0")/nowhere"
 
 # The script is found by a link, and from a directory that CDPATH also has.
@@ -65,6 +67,12 @@ PATH=$tools check 'tests need more packages than runs' 1 'libgtest-dev' test
 PATH=$tools check 'the slicer needs libraries that its packages do not bring' 1 'libgmp-dev' test
 printf '#!/bin/sh\necho "g++:installed ninja-build:not-installed "\n' >"$tools/dpkg-query"
 PATH=$tools check 'what is installed is not asked for' 1 '--no-install-recommends ninja-build pkg-config' --list
+{
+  printf '#!/bin/sh\nprintf "'
+  grep -v '^#' "$tools/packaging/packages.txt" | while read -r purpose _ apt _; do [[ $purpose == *\? ]] || printf '%s:installed ' "$apt"; done
+  printf '"\n'
+} >"$tools/dpkg-query"
+PATH=$tools check 'without root, a program runs without packages that it does not need' 1 'continuing without ccache, since' --list
 
 # Other systems. No compiler is on this PATH.
 rm "$tools/dpkg-query"

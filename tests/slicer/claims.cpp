@@ -38,14 +38,17 @@ void operators(double* a, int n) {
 #pragma omp parallel for  // refuted
   QUICKLY
   for (int i = 0; i < n; ++i) a[i] = a[i + 1];
-#pragma omp parallel for  // beyond
-  EACH(i, n) a[i] = 1;
 # pragma omp parallel /* proved */ \
   for
   for (int i = 0; i < n; ++i) a[i] = 1;
 #pragma omp parallel for  // refuted
 #pragma GCC unroll 4
   for (int i = 0; i < n; ++i) a[i] = a[i + 1];
+}
+
+void made_by_macro(double* a, int n) {
+#pragma omp parallel for  // beyond
+  EACH(i, n) a[i] = 1;
 }
 
 void places(double* a, std::vector<double>& v, int n) {
@@ -113,18 +116,133 @@ void guards(double* a, double s, int n) {
 void clauses(double* a, std::vector<bool>& bits, int n) {
 #pragma omp parallel for  // proved
   for (int i = 0; i < n; ++i) { of_thread = a[i]; a[i] = of_thread; }
-#pragma omp parallel for ordered  // beyond
+#pragma omp parallel for ordered  // proved
   for (int i = 0; i < n; ++i) {
 #pragma omp ordered
     a[0] += i;
   }
 #pragma omp simd  // refuted
   for (int i = 0; i < n; ++i) a[i + 8] = a[i];
-#pragma omp simd safelen(8)  // beyond
+#pragma omp simd safelen(8)  // proved
   for (int i = 0; i < n; ++i) a[i + 8] = a[i];
 #pragma omp parallel for simd safelen(8)  // refuted
   for (int i = 0; i < n; ++i) a[i + 8] = a[i];
 #pragma omp parallel for  // beyond
   for (int i = 0; i < n; ++i) bits[i] = true;
+}
+
+#define SHARED_BY s
+int values_in_and_out(double* a, const int* k, int s, bool* b, int n) {
+  int x = 5, y = 0, z = 0, before = 0;
+#pragma omp parallel for private(x)  // beyond
+  for (int i = 0; i < n; ++i) a[i] = x;
+#pragma omp parallel for firstprivate(before)  // proved
+  for (int i = 0; i < n; ++i) a[i] = before;
+#pragma omp parallel for firstprivate(before)  // beyond
+  for (int i = 0; i < n; ++i) { a[i] = before; before = i; }
+#pragma omp parallel for private(y)  // beyond
+  for (int i = 0; i < n; ++i) y = k[i];
+#pragma omp parallel for lastprivate(z)  // beyond
+  for (int i = 0; i < n; ++i) if (k[i] > 0) z = i;
+#pragma omp parallel for lastprivate(z)  // proved
+  for (int i = 0; i < n; ++i) { z = k[i]; a[i] = z; }
+  return y + z + s;
+}
+
+int reductions(double* h, const int* k, const double* x, int s, bool all, int n) {
+  double t = 0;
+  _Pragma("omp parallel for reduction(&&: s)")  // beyond
+  for (int i = 0; i < n; ++i) s &= k[i];
+#pragma omp parallel for reduction(&& : all)  // proved
+  for (int i = 0; i < n; ++i) all = all && k[i];
+#pragma omp parallel for reduction(max : s)  // proved
+  for (int i = 0; i < n; ++i) s = k[i] > s ? k[i] : s;
+#pragma omp parallel for reduction(min : s)  // beyond
+  for (int i = 0; i < n; ++i) s = k[i] > s ? k[i] : s;
+#pragma omp parallel for reduction(+ : h[:10], t)  // proved
+  for (int i = 0; i < n; ++i) { t += x[i]; h[k[i]] += 1; }
+#pragma omp parallel for reduction(+ : t)  // beyond
+  for (int i = 0; i < n; ++i) h[i] = t;
+#pragma omp parallel for reduction(inscan, + : t)  // beyond
+  for (int i = 0; i < n; ++i) t += x[i];
+#pragma omp parallel for private(SHARED_BY)  // beyond
+  for (int i = 0; i < n; ++i) { s = i; h[i] = s; }
+#pragma omp parallel for linear(s)  // proved
+  for (int i = 0; i < n; ++i) { h[s] = x[i]; s++; }
+  return s + all + int(t);
+}
+
+void surroundings(double* a, const double* x, double s, int n) {
+#pragma omp target teams distribute parallel for  // proved
+  for (int i = 0; i < n; ++i) a[i] = 1;
+#pragma omp teams
+  {
+#pragma omp parallel for  // beyond
+    for (int i = 0; i < n; ++i) a[i] = a[i] + 1;
+  }
+#pragma omp parallel
+  {
+#pragma omp parallel for  // beyond
+    for (int i = 0; i < n; ++i) a[i] = a[i] + 1;
+#pragma omp master
+    {
+#pragma omp for  // beyond
+      for (int i = 0; i < n; ++i) a[i] = 1;
+    }
+#pragma omp for nowait  // proved
+    for (int i = 0; i < n; ++i) a[i] = 1;
+  }
+#pragma omp parallel
+  {
+    double own = 1;
+#pragma omp for  // beyond
+    for (int i = 0; i < n; ++i) own = x[i];
+#pragma omp for  // beyond
+    for (int i = 0; i < n; ++i) a[i] = own;
+  }
+#pragma omp parallel
+  {
+#pragma omp for nowait  // beyond
+    for (int i = 0; i < n; ++i) {
+#pragma omp atomic
+      s += x[i];
+    }
+#pragma omp single private(s)
+    a[0] = s;
+  }
+#pragma omp critical
+  {
+#pragma omp parallel for  // refuted
+    for (int i = 0; i < n; ++i) s += x[i];
+  }
+#pragma omp parallel for  // beyond
+  for (int i = 0; i < n; ++i) {
+#pragma omp critical
+    s = s * 2 + x[i];
+  }
+#pragma omp parallel for  // beyond
+  for (int i = 0; i < n; ++i) {
+#pragma omp barrier
+    a[i] = 1;
+  }
+#pragma omp simd  // proved
+  for (int i = 0; i < n; ++i) a[i] = a[i + 1] + 1;
+#pragma omp parallel for simd  // refuted
+  for (int i = 0; i < n; ++i) a[i] = a[i + 1] + 1;
+}
+
+int counters(double* a, bool asked, int n) {
+  int i, j;
+#pragma omp parallel for  // proved
+  for (i = 0; i < n; ++i) a[i] = 1;
+#pragma omp parallel for  // beyond
+  for (i = 0; i < n; ++i) a[i] = 2;
+  if (asked) return i;
+#pragma omp parallel for lastprivate(j)  // beyond
+  for (i = 0; i < n; ++i)
+    if (a[i] > 0) j = i;
+#pragma omp simd  // proved
+  for (i = 0; i < n; ++i) a[i] = 3;
+  return i + j;
 }
 // clang-format on

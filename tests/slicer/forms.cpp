@@ -77,4 +77,9 @@ void shifted(std::vector<double>& x, long first, long last) {
   for (long i = first; i < last; ++i) x[i - first] = std::sqrt(std::abs(x[i - first])) - 1;
 }
 
+void clamped(std::vector<double>& x, const std::vector<double>& y, int n) {
+#pragma staircase slice(i: 3)
+  for (int i = 0; i < n; ++i) x[i] = y[i > 0 ? i - 1 : 0] + y[i < 2 ? 2 * n - i : i];
+}
+
 }  // namespace

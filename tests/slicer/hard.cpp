@@ -2,9 +2,12 @@
 /// Loops that are hard to see through, each with its verdict behind its head.
 
 #include <algorithm>
+#include <bitset>
+#include <complex>
 #include <functional>
 #include <istream>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -47,13 +50,13 @@ int even(int i) {
 void calls(double* a, std::vector<double>& v, Thing* s, std::function<void(int)> f, int n) {
   for (int i = 0; i < n; ++i) { a[i] = outside(a[i]); }  // unknown
   for (int i = 0; i < n; ++i) { f(i); }  // unknown
-  for (int i = 0; i < n; ++i) { s[i].set(i); }  // unknown
+  for (int i = 0; i < n; ++i) { s[i].set(i); }  // independent
   for (int i = 0; i < n; ++i) { v.push_back(i); }  // unknown
   for (int i = 0; i < n; ++i) { std::swap(a[0], a[i]); }  // unknown
   for (int i = 0; i < n; ++i) { [&](int k) { a[k] = a[k + 1]; }(i); }  // unknown
   for (int i = 0; i < n; ++i) { a[i] = std::max(a[i], 1.0); }  // independent
   for (int i = 0; i < n; ++i) { shift(a, a, i); }  // dependent
-  for (int i = 0; i < n; ++i) { shift(a + 1, a, i); }  // unknown
+  for (int i = 0; i < n; ++i) { shift(a + 1, a, i); }  // independent
   for (int i = 0; i < n; ++i) { a[even(i)] = 1; }  // unknown
 }
 
@@ -62,7 +65,7 @@ void names(double* a, double** rows, std::vector<std::span<double>>& spans, Thin
   double* q = a;
   double* r = a;
   r = r + 1;
-  for (int i = 0; i < n; ++i) { p[i] = a[i]; }  // unknown
+  for (int i = 0; i < n; ++i) { p[i] = a[i]; }  // dependent
   for (int i = 0; i < n; ++i) { q[i] = a[i + 1]; }  // dependent
   for (int i = 0; i < n; ++i) { q[i] = 2 * a[i]; }  // independent
   for (int i = 0; i < n; ++i) { r[i] = a[i]; }  // unknown
@@ -73,7 +76,7 @@ void names(double* a, double** rows, std::vector<std::span<double>>& spans, Thin
   for (int i = 0; i < n; ++i) { s[i].near = s[i + 1].own[2]; }  // independent
   for (int i = 0; i < n; ++i) { s[i].near = s[i + 1].near; }  // dependent
   for (int i = 0; i < n; ++i) { e[i].one = e[i + 1].other; }  // unknown
-  for (int i = 0; i < n; ++i) { double* here = &a[i]; here[1] = here[0]; }  // unknown
+  for (int i = 0; i < n; ++i) { double* here = &a[i]; here[1] = here[0]; }  // dependent
   for (int i = 0; i < n; ++i) { double& here = a[i]; here = 2 * here; }  // independent
   double t = 0;
   double* of_t = &t;
@@ -154,7 +157,7 @@ void updates(double* a, int n) {
   for (int i = 0; i < n; ++i) { s += a[i]; a[i] = s; }  // dependent
   for (int i = 0; i < n; ++i) { a[i] = s += 1; }  // dependent
   for (int i = 0; i < n; ++i) { s = std::max(a[i], s); }  // reduction
-  for (int i = 0; i < n; ++i) { if (a[i] > s) s = a[i]; }  // unknown
+  for (int i = 0; i < n; ++i) { if (a[i] > s) s = a[i]; }  // reduction
   for (int i = 0; i < n; ++i) { if (a[i] > 1) s += a[i]; }  // reduction
   for (int i = 0; i < n; ++i) { t[i % 8] = a[i]; a[i] = t[0]; }  // dependent
   for (int i = 0; i < n; ++i) { double own[2] = {}; own[0] = a[i]; a[i] = own[1]; }  // independent
@@ -238,5 +241,195 @@ void wrapped(double* a, const staircase::View<double, 2>& v, unsigned n) {
   for (unsigned i = 0; i < n; ++i) { a[std::min(i - 1, 7u)] = i; }  // dependent
   for (int i = -1; i < 1; ++i) { if (i < v.extent(0)) a[0] = i; }  // independent
   for (int i = 0; i < 2; ++i) { a[v.extent(i)] = i; }  // unknown
+}
+
+// Pointers that are seated anew where the loop does not show it.
+double shared_numbers[8];
+double *one_global, *other_global, *into_array = shared_numbers + 1;
+double& name_of_global = anything;
+
+void swap_globals(double* p) {
+  one_global = p;
+  other_global = p;
+}
+
+struct Owner {
+  double own[8];
+  double* into;
+  double* far;
+};
+
+struct TwoViews {
+  staircase::View<double, 1> one, other;
+};
+
+void seated(double* p, double* q, staircase::View<double, 1> v, staircase::View<double, 1> w, Owner& o, int n) {
+  for (int i = 0; i < n; ++i) { p[i] = q[i + 1]; }  // unknown
+  for (int i = 0; i < n; ++i) { v(i) = w(i + 1); }  // unknown
+  for (int i = 0; i < n; ++i) { one_global[i] = other_global[i + 1]; }  // unknown
+  for (int i = 0; i < n; ++i) { into_array[i] = shared_numbers[i]; }  // unknown
+  for (int i = 0; i < n; ++i) { name_of_global = anything; }  // dependent
+  for (int i = 0; i < n; ++i) { o.into[i] = o.own[i + 1]; }  // unknown
+  for (int i = 0; i < n; ++i) { o.far[i] = o.own[i + 1]; }  // independent
+  p = q + 1;
+  v = w;
+  o.into = o.own;
+  TwoViews both{v, v};
+  for (int i = 0; i < n; ++i) { both.one(i) = both.other(i + 1); }  // unknown
+}
+
+// Operators and functions of others.
+struct Counter {
+  long v;
+  Counter& operator++() { ++v; return *this; }
+  Counter& operator%=(long x) { v %= x; return *this; }
+  Counter operator+(const Counter& other) const;
+};
+
+int counted_calls;
+int next_call(int k = ++counted_calls) { return k; }
+short narrowed(int i) { return i; }
+
+struct Making {
+  int k = ++counted_calls;
+};
+
+void classes(Counter& c, std::bitset<8>& bits, std::istream& in, std::string& s, std::vector<std::string>& all,
+             std::vector<Counter>& counters, double* a, int* k, int n) {
+  for (int i = 0; i < n; ++i) { ++c; a[i] = c.v; }  // dependent
+  for (int i = 0; i < n; ++i) { c %= 3; }  // dependent
+  for (int i = 0; i < n; ++i) { bits |= i; }  // unknown
+  for (int i = 0; i < n; ++i) { in >> a[i]; }  // unknown
+  for (int i = 0; i < n; ++i) { all[i] = std::move(s); }  // dependent
+  for (int i = 0; i < n; ++i) { all[i] = s; }  // independent
+  for (int i = 0; i < n; ++i) { s = all[i] + s; }  // dependent
+  for (int i = 0; i < n; ++i) { counters[0] = counters[i] + counters[0]; }  // unknown
+  for (int i = 0; i < n; ++i) { k[i] = next_call(); }  // dependent
+  for (int i = 0; i < n; ++i) { k[i] = next_call(1); }  // independent
+  for (int i = 0; i < n; ++i) { Making made; k[i] = made.k; }  // unknown
+  for (int i = 0; i < 99999; ++i) { a[narrowed(i) + 32768] = i; }  // unknown
+  for (short i = 0; i < n; ++i) { a[i] = i; }  // unknown
+  for (int i = 0; i < n; ++i) { extern double anything; anything += a[i]; a[i] = anything; }  // dependent
+  for (int i = 0; i < n; ++i) { asm volatile("" : "+m"(*a)); }  // unknown
+  for (int i = 0; i < n; ++i) { thread_local int seen; a[i] = ++seen; }  // unknown
+  for (int i = 0; i < n; ++i) { a[i] = (counted_calls = i, i); }  // dependent
+}
+
+void complex_sums(std::complex<double>& z, const std::complex<double>* y, int n) {
+  for (int i = 0; i < n; ++i) { z += y[i]; }  // reduction
+  for (int i = 0; i < n; ++i) { z = y[i] * z; }  // reduction
+  for (int i = 0; i < n; ++i) { z = y[i] / z; }  // dependent
+}
+
+void wholes(int& s, bool& b, const double* x, const int* k, int n) {
+  for (int i = 0; i < n; ++i) { s += x[i]; }  // dependent
+  for (int i = 0; i < n; ++i) { s += k[i]; }  // reduction
+  for (int i = 0; i < n; ++i) { b += k[i]; }  // dependent
+  for (int i = 0; i < n; ++i) { b = b && k[i] > 0; }  // reduction
+  for (int i = 0; i < n; ++i) { s = k[i] > s ? k[i] : s; }  // reduction
+  for (int i = 0; i < n; ++i) { s = k[i] > s ? s : k[i]; }  // reduction
+  for (int i = 0; i < n; ++i) { s = k[i] > s ? k[i] : n; }  // dependent
+  for (int i = 0; i < n; ++i) { b ^= k[i] > 0; }  // reduction
+  for (int i = 0; i < n; ++i) { b ^= k[i]; }  // dependent
+}
+
+void narrowed_extremes(unsigned char& c, const unsigned char* d, const int* k, int n) {
+  for (int i = 0; i < n; ++i) { c = std::max(c, d[i]); }  // reduction
+  for (int i = 0; i < n; ++i) { c = std::max<int>(c, k[i]); }  // dependent
+  for (int i = 0; i < n; ++i) { if (k[i] > c) c = k[i]; }  // unknown
+  for (int i = 0; i < n; ++i) { c = k[i] > c ? k[i] : c; }  // dependent
+}
+
+void counters_by_name(double* a, int n) {
+  int i;
+  int* of_i = &i;
+  for (i = 0; i < n; ++i) { *of_i += 1; a[i] = 1; }  // unknown
+}
+
+template <typename T>
+void bits_of(std::vector<T>& v, int n) {
+  for (int i = 0; i < n; ++i) { v[i] = T(1); }  // unknown
+}
+void use_bits(std::vector<bool>& v) { bits_of(v, 8); }
+
+// Templates that are called for types that are no numbers.
+template <typename V>
+void put_into(V& to, int i) {
+  to[i] = i % 2;
+}
+template <typename T>
+void put_one(T* to, int i, T x) {
+  to[i] = x;
+}
+struct Halving {
+  double* p;
+  double& operator[](int i) const { return p[i / 2]; }
+};
+struct Averaging {
+  double v;
+  Averaging& operator=(int x) { shared_numbers[0] += v = x; return *this; }
+};
+template <typename T>
+struct Storing {
+  void put(T* to, int i) const { to[i] = i; }
+};
+void made_for_others(std::vector<bool>& bits, std::vector<double>& v, Halving& h, Averaging* m, bool* b, double* a, Storing<double>& s,
+                     Storing<Averaging>& t, int n) {
+  for (int i = 0; i < n; ++i) { put_into(bits, i); }  // unknown
+  for (int i = 0; i < n; ++i) { put_into(v, i); }  // independent
+  for (int i = 0; i < n; ++i) { put_into(h, i); }  // unknown
+  for (int i = 0; i < n; ++i) { put_into(m, i); }  // unknown
+  for (int i = 0; i < n; ++i) { put_one(a, i, 1.0); }  // independent
+  for (int i = 0; i < n; ++i) { put_one(b, i, true); }  // unknown
+  for (int i = 0; i < n; ++i) { s.put(a, i); }  // independent
+  for (int i = 0; i < n; ++i) { t.put(m, i); }  // unknown
+}
+
+// Elements of a class that refers to an array.
+struct Referring {
+  double* p;
+  struct Element {
+    double* of;
+    int i;
+    const Element& operator=(double x) const { of[i] = x; return *this; }
+    operator double() const { return of[i]; }
+  };
+  Element operator()(int i) const { return {p, i}; }
+};
+void refers(Referring other, double* a, int n) {
+  Referring made{a};
+  for (int i = 0; i < n; ++i) { made(i) = a[i + 1]; }  // unknown
+  for (int i = 0; i < n; ++i) { other(i) = a[i + 1]; }  // independent
+}
+
+// Parameters of the form a[] are pointers, which may be seated anew.
+void seated_arrays(double a[], double b[], double c[], int n) {
+  for (int i = 0; i < n; ++i) { c[i] = b[i + 1]; }  // independent
+  a = b;
+  for (int i = 0; i < n; ++i) { a[i] = b[i + 1]; }  // unknown
+}
+
+// Global pointers that get other memory by another name.
+double *by_pointer, *by_reference, *by_call, *by_nothing;
+void seat(double*& p, double* q) { p = q; }
+void seats(double* q) {
+  double** to = &by_pointer;
+  *to = q;
+  double*& name = by_reference;
+  name = q;
+  seat(by_call, q);
+}
+struct Leading { double* p; };
+struct Initial { double* p; };
+Leading leading;
+Initial initial{shared_numbers};
+void leads(double* q) { leading = {q}; }
+void seated_by_others(double* q, int n) {
+  for (int i = 0; i < n; ++i) { leading.p[i] = q[i + 1]; }  // unknown
+  for (int i = 0; i < n; ++i) { initial.p[i] = shared_numbers[i + 1]; }  // unknown
+  for (int i = 0; i < n; ++i) { by_pointer[i] = q[i + 1]; }  // unknown
+  for (int i = 0; i < n; ++i) { by_reference[i] = q[i + 1]; }  // unknown
+  for (int i = 0; i < n; ++i) { by_call[i] = q[i + 1]; }  // unknown
+  for (int i = 0; i < n; ++i) { by_nothing[i] = q[i + 1]; }  // independent
 }
 // clang-format on

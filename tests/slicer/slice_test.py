@@ -63,6 +63,230 @@ def claims():
             yield f"line {number}: {found.get(number)} instead of {expected.get(number)}"
 
 
+def covered():
+    """The verdicts behind the loops and pragmas of two more files, in C++ and in C."""
+    for name, least in (("coverage.cpp", 40), ("coverage.c", 5)):
+        source = ROOT / "tests/slicer" / name
+        result = run("--check", "--json", "-", source, *HEADERS)
+        if result.returncode not in (0, 1):
+            yield result.stderr
+            continue
+        found, claimed = {}, {}
+        for loop in json.loads(result.stdout):
+            found[loop["line"]] = loop["verdict"]
+            if "claim" in loop:
+                claimed[loop["claim"]["line"]] = loop["claim"]["verdict"].partition(" ")[0]
+        lines = list(enumerate(source.read_text().splitlines(), 1))
+        expected = {number: line.rpartition("// ")[2] for number, line in lines if re.match(r" *for .*// \w+$", line)}
+        claims = {number: line.rpartition("// ")[2] for number, line in lines if re.match(r"#pragma omp .*// \w+$", line)}
+        found = {number: verdict for number, verdict in found.items() if number in expected}
+        if len(expected) < least:
+            yield f"{name}: only {len(expected)} loops"
+        for what, wanted, got in (("loop", expected, found), ("pragma", claims, claimed)):
+            for number in sorted(wanted):
+                if wanted[number] != got.get(number):
+                    yield f"{name}, {what} in line {number}: {got.get(number)} instead of {wanted[number]}"
+
+
+# What is checked, the source, and what the report contains.
+CLAUSES = (
+    ("a loop with nowait is proved under the assumption that code after the loop has other memory",
+     """void f(double* a, double* b, long n) {
+#pragma omp parallel
+  {
+#pragma omp for nowait
+    for (long i = 0; i < n; ++i) a[i] = 1;
+#pragma omp for
+    for (long i = 0; i < n; ++i) b[i] = 2;
+  }
+}
+void g(double* a, long n) {
+#pragma omp parallel
+  {
+#pragma omp for nowait
+    for (long i = 0; i < n; ++i) a[i] = 1;
+#pragma omp for
+    for (long i = 0; i < n; ++i) a[n - i - 1] += 2;
+  }
+}
+""", ("line 4    #pragma omp for nowait: proved", "line 5    `a` and `b` do not overlap",
+      "line 13   #pragma omp for nowait: beyond affine: line 16 uses `a`")),
+    ("a private pointer has no value",
+     """void f(double* a, double* b, long n) {
+  double* p = a;
+#pragma omp parallel for private(p)
+  for (long i = 0; i < n; ++i) p[i] = b[i];
+}
+void g(double* a, long n) {
+#pragma omp parallel for lastprivate(a)
+  for (long i = 0; i < n; ++i) a[i] = i;
+}
+""", ("private(p): beyond affine: `p` has no value in a thread at first", "lastprivate(a): beyond affine: ")),
+    ("lastprivate leaves the value of the last iteration only",
+     """long f(const int* a, long n) {
+  long x = 0, y = 0;
+#pragma omp parallel for lastprivate(x)
+  for (long i = 0; i < n; ++i) x = a[i];
+#pragma omp parallel for lastprivate(y)
+  for (long i = 0; i < n; ++i)
+    if (a[i] > 0) y = i;
+  return x + y;
+}
+""", ("lastprivate(x): proved", "lastprivate(y): beyond affine: ", "line 4    an iteration runs, so `x` has a value")),
+    ("reduction(&&) combines truth values, and not bits",
+     """bool all(const bool* x, long n) {
+  bool s = true;
+#pragma omp parallel for reduction(&&: s)
+  for (long i = 0; i < n; ++i) s = s && x[i];
+  return s;
+}
+int bits(const int* x, long n) {
+  int s = -1;
+#pragma omp parallel for reduction(&&: s)
+  for (long i = 0; i < n; ++i) s &= x[i];
+  return s;
+}
+""", ("line 3    #pragma omp parallel for reduction(&&: s): proved",
+      "line 9    #pragma omp parallel for reduction(&&: s): beyond affine: ")),
+    ("a reduction of an array section does not cover other elements",
+     """void f(const int* k, double* h, long n) {
+  double all[8] = {};
+#pragma omp parallel for reduction(+ : all[:8])
+  for (long i = 0; i < n; ++i) all[k[i] & 7] += 1;
+#pragma omp parallel for reduction(+ : all[:4])
+  for (long i = 0; i < n; ++i) all[k[i] & 7] += 1;
+#pragma omp parallel for reduction(+ : h[:9])
+  for (long i = 0; i < n; ++i) h[k[i] & 7] += 1;
+  h[0] += all[7];
+}
+""", ("all[:8]): proved", "all[:4]): beyond affine: the clause `reduction` names only a part of `all`", "h[:9]): proved",
+      "line 8    subscripts of `h` are within `h[:9]`")),
+    ("a counter that a later pragma reads is needed after its loop",
+     """void f(double* a, int n) {
+  int i;
+#pragma omp parallel for
+  for (i = 0; i < n; ++i) a[i] = 1;
+#pragma omp parallel for num_threads(i)
+  for (int j = 0; j < n; ++j) a[j] += 1;
+}
+""", ("line 3    #pragma omp parallel for: beyond affine: each thread has a `i` of its own, and the pragma in line 5 may need `i`",)),
+    ("a counter that a later construct does not name is not needed after its loop",
+     """#include <cstdlib>
+void g(int);
+void f(int n) {
+  double* a = (double*)malloc(n * sizeof(double));
+  int i, j;
+#pragma omp parallel for
+  for (i = 0; i < n; ++i) a[i] = 1;
+#pragma omp parallel for
+  for (j = 0; j < n; ++j) a[j] += 1;
+  free(a);
+  g(j);
+}
+""", ("line 6    #pragma omp parallel for: proved", "line 8    #pragma omp parallel for: beyond affine: each thread has a `j` of its own")),
+    ("a loop does not wait for code in front of it without a barrier",
+     """int f() {
+  int a, i;
+#pragma omp parallel shared(a) private(i)
+  {
+#pragma omp master
+    a = 0;
+#pragma omp for reduction(+ : a)
+    for (i = 0; i < 10; ++i) a += i;
+  }
+#pragma omp parallel shared(a) private(i)
+  {
+#pragma omp master
+    a = 0;
+#pragma omp barrier
+#pragma omp for reduction(+ : a)
+    for (i = 0; i < 10; ++i) a += i;
+  }
+  return a;
+}
+""", ("line 7    #pragma omp for reduction(+ : a): refuted: line 6 writes a, which i = 0 reads, and no barrier is between them",
+      "line 15   #pragma omp for reduction(+ : a): proved")),
+    ("a loop whose sets are too complicated is unknown, within a fixed amount of work",
+     "void f(double* a, long n" + "".join(f", long k{k}" for k in range(24)) + ") {\n"
+     "#pragma omp parallel for\n"
+     "  for (long i = 0; i < n; ++i) a[" + " + ".join(f"(i > k{k} ? i : k{k})" for k in range(24)) + "] = 1;\n}\n",
+     ("line 3    for i      unknown: the sets of iterations are too complicated",
+      "line 2    #pragma omp parallel for: beyond affine: the sets of iterations are too complicated")),
+    ("a template may be called with a vector of numbers",
+     """#include <vector>
+template <typename T>
+void added(std::vector<T>& x, const std::vector<T>& y, long n) {
+  for (long i = 0; i < n; ++i) x[i] += y[i];
+}
+struct Odd {
+  double v;
+  Odd& operator+=(const Odd&);
+};
+template <typename T>
+void others(std::vector<T>& x, const std::vector<T>& y, long n) {
+  for (long i = 0; i < n; ++i) x[i] += y[i];
+}
+void use(std::vector<double>& a, std::vector<double>& b, std::vector<Odd>& c, std::vector<Odd>& d) {
+  added(a, b, 9);
+  others(c, d, 9);
+}
+""", ("line 4    for i      independent", "line 12   for i      unknown: line 16 has a template made for types that are no numbers")))
+
+
+def shows(source, lines):
+    """The report on a source contains some lines."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory, "clauses.cpp")
+        path.write_text(source)
+        result = run("--check", path)
+        for line in lines:
+            if line not in result.stdout:
+                yield f"{line} is missing in\n{result.stdout}{result.stderr}"
+
+
+def commands():
+    """The options of a file are in compile_commands.json, in both forms of it; those after -- replace them."""
+    with tempfile.TemporaryDirectory() as directory:
+        root = pathlib.Path(directory).resolve()
+        for name in ("build", "include", "src", "elsewhere"):
+            (root / name).mkdir()
+        (root / "include/sizes.hpp").write_text("#define LENGTH 9\n")
+        loop = '#include "sizes.hpp"\nvoid f(double* a) {\n  for (int i = 0; i < LENGTH; ++i) a[i] = a[i + FAR];\n}\n'
+        for name in ("loop", "other"):
+            (root / f"src/{name}.cpp").write_text(loop)
+        listed = {"directory": str(root / "build"), "file": "../src/loop.cpp"}
+        for where, entry in (("build", {"command": "c++ '-DFAR=9' -I ../include -c ../src/loop.cpp"}),
+                             ("elsewhere", {"arguments": ["c++", "-DFAR=1", "-I../include", "-c", "../src/loop.cpp"]})):
+            (root / where / "compile_commands.json").write_text(json.dumps([listed | entry]))
+        include = f"-I{root / 'include'}"
+        for arguments, expected in ((["src/loop.cpp"], "independent"), (["src/loop.cpp", "-p", root / "elsewhere"], "dependent: "),
+                                    (["src/loop.cpp", "--", include, "-DFAR=9"], "independent"),
+                                    (["src/loop.cpp", "--", include, "-DFAR=2"], "dependent: "),
+                                    (["src/other.cpp"], "'FAR'"), (["src/loop.cpp", "--", "-DFAR=9"], "'sizes.hpp' file not found")):
+            result = run("--check", root / arguments[0], *arguments[1:])
+            if expected not in result.stdout + result.stderr or result.returncode != (2 if "'" in expected else 0):
+                yield f"{arguments}: {result.returncode}, {result.stdout}{result.stderr}"
+
+
+def sarif():
+    """Refuted pragmas are errors with both iterations, and a directive that is not covered is a note."""
+    with tempfile.TemporaryDirectory() as directory:
+        source, out = pathlib.Path(directory, "loops.cpp"), pathlib.Path(directory, "out.sarif")
+        source.write_text("void f(double* a, long n) {\n#pragma omp parallel for\n"
+                          "  for (long i = 1; i < n; ++i) a[i] = a[i - 1];\n#pragma omp taskwait\n}\n")
+        result = run("--check", source, "--json", out)
+        if result.returncode != 1 or result.stdout:
+            yield f"{result.returncode}, {result.stdout}{result.stderr}"
+            return
+        results = json.loads(out.read_text())["runs"][0]["results"]
+        found = [(each["ruleId"], each["level"], each["locations"][0]["physicalLocation"]["region"]["startLine"])
+                 for each in results]
+        if found != [("refuted", "error", 2), ("not-covered", "note", 4)]:
+            yield str(found)
+        elif "i = 2 reads a[1], which i = 1 writes" not in results[0]["message"]["text"]:
+            yield results[0]["message"]["text"]
+
+
 def asked_transformations():
     """The verdicts that the file names behind each pragma, and that is refused what should be."""
     source = ROOT / "tests/slicer/asked.cpp"
@@ -355,6 +579,7 @@ def stages():
         if result.returncode not in (0, 1):
             yield result.stderr
         claims = result.stdout.partition("OpenMP\n")[2].partition("Assumed")[0].splitlines()
+        claims = [claim for claim in claims if not claim.endswith(": not covered")]  # such as a barrier
         said.append(f"{source.parent.parent.name} {source.parent.name}")
         said += [re.sub(r" in line \d+", "", re.sub(r"^  line \d+ +#pragma ", "  ", claim)) for claim in claims]
         if len(claims) != len(PARALLEL.findall(source.read_text())):
@@ -377,10 +602,54 @@ def json_is_all():
         if path.read_text() != alone.stdout or result.stdout or result.stderr:
             yield "the file and standard output differ"
         for loop in json.loads(alone.stdout):
-            if list(loop) != ["file", "line", "variable", "verdict", "pair", "reason"]:
+            if list(loop) != ["file", "line", "variable", "verdict", "pair", "reason", "assumptions"] + ["claim"] * (
+                    "claim" in loop):
                 yield f"keys {list(loop)}"
         if alone.returncode != 1:
             yield f"a refuted claim ends with status {alone.returncode}"
+
+
+ASSUMING = """template <typename T>
+void added(T* x, const T* y, int n) {
+  for (int i = 0; i < n; ++i) x[i] += y[i];
+}
+void overlap(double* a, double* b, long n) {
+  for (long i = 0; i < n; ++i) a[i] = b[i + 1];
+}
+void apart(double* a, double* b, long n, long m) {
+  for (long i = 0; i < n; ++i)
+    for (long j = 0; j < m; ++j) a[i * m + j] = b[i];
+}
+void whole(long n) {
+  static double global[10][10];
+  for (long i = 1; i < 10; ++i)
+    for (long j = 0; j < 10; ++j) global[i][j] = 1;
+}
+double rows[10][10];
+void leaves() {
+  for (long i = 1; i < 10; ++i)
+    for (long j = 0; j < 10; ++j) rows[i][j] = rows[0][j - 1];
+}
+void use(double* x) { overlap(x, x + 4, 5); }
+"""
+
+
+def assumptions():
+    """What a verdict takes for granted is printed with its line, refuted by the file, and unknown with --strict."""
+    with tempfile.TemporaryDirectory() as directory:
+        source = pathlib.Path(directory, "assuming.cpp")
+        source.write_text(ASSUMING)
+        said = run("--check", source).stdout
+        for line in ("line 3    template parameters stand for numbers, and not for bool", "line 3    `x` and `y` do not overlap",
+                     "line 6    for i      unknown: line 22 gives `b` and `a` the same memory", "line 9    `a` and `b` do not overlap",
+                     "line 10   `i * m + j` does not overflow", "line 14   for i      independent", "line 19   for i      unknown: the "
+                     "subscript `j - 1` of `rows` in line 20 leaves its 10 elements"):
+            if line not in said:
+                yield f"{line} is missing in\n{said}"
+        strict = run("--check", "--strict", source).stdout
+        if "Assumed" in strict or strict.count("nothing proves that") < 3 or "line 14   for i      independent" not in strict:
+            yield f"--strict: {strict}"
+        yield from refused(["--strict", source, "-o", pathlib.Path(directory, "out.cpp")], ["--strict belongs"])
 
 
 def bad_input():
@@ -400,12 +669,14 @@ def bad_input():
                                     (["--check", good, "--fast"], "--fast"),
                                     (["--check", good, "--", "-std=c++99"], "arguments"),
                                     (["--check", good, "--", "--target=nonsense"], "arguments"),
+                                    (["--check", good, "--", "--nonsense"], "'--nonsense'"),
+                                    (["--check", good, "--", "-DN=1", "-fnonsense"], "'-fnonsense'"),
                                     (["--check", good, "--", "-include", "nowhere.h"], "nowhere.h")):
             yield from refused(arguments, [fragment])
 
 
 def openmp():
-    """A source that includes omp.h is read with OpenMP switched on or not, and with the slicer's omp.h."""
+    """A source that includes omp.h is read with and without the macro _OPENMP, and with the slicer's omp.h."""
     with tempfile.TemporaryDirectory() as directory:
         source = pathlib.Path(directory, "openmp.cpp")
         source.write_text("#include <omp.h>\n#include <vector>\n#ifdef OWN\n"
@@ -415,10 +686,30 @@ def openmp():
                           "  omp_unset_lock(&lock);\n}\n"
                           "#ifdef _OPENMP\nvoid g(double* x) {\n  for (int i = 0; i < 4; ++i) x[i] = 0;\n}\n#endif\n")
         own = ["-DOWN", "-isystem", ROOT / "common/slicer/openmp"]
-        for arguments, loops in (([], 1), (["-fopenmp"], 2), (own, 1), ([*own, "-fopenmp"], 2)):
+        for arguments, loops in (([], 2), (["-fopenmp"], 2), (["-U_OPENMP"], 1), (own, 2), ([*own, "-fopenmp"], 2), ([*own, "-U_OPENMP"], 1)):
             result = run("--check", source, "--", *arguments)
             if result.returncode != 0 or "line 8    #pragma omp" not in result.stdout or result.stdout.count("  for i ") != loops:
                 yield f"{arguments}: {result.returncode}, {result.stdout}{result.stderr}"
+
+
+def outputs():
+    """Options that make a compiler write files have no effect, and options for a part of the compiler are refused."""
+    with tempfile.TemporaryDirectory() as directory:
+        source = pathlib.Path(directory, "loop.cpp")
+        source.write_text("#define END n\nvoid f(double* x, long n) {\n#pragma omp parallel for\n  for (long i = 0; i < END; ++i) x[i] = 1;\n}\n")
+        for options in ("-MD", "-MMD -MF deps.d -MT loop.o", "-MF deps.d -MD", "-MFdeps.d -MD", "-o loop.o -c", "-oloop.o", "-E -P",
+                        "-S", "-M", "-MM -MG -MP", "-save-temps", "-save-temps=obj", "--save-temps", "-MJ commands.json",
+                        "-Wp,-MD,deps.d", "-Wp,-DN=1,-MMD,deps.d,-DM=2", "-ftime-trace", "-Xclang -fopenmp", "-Xpreprocessor -fopenmp",
+                        "-dumpdir here", "--write-dependencies"):
+            result = subprocess.run([SLICE, "--check", source, "--", *options.split()], capture_output=True, text=True, cwd=directory)
+            if result.returncode != 0 or result.stderr or "independent" not in result.stdout or ": proved" not in result.stdout:
+                yield f"{options}: {result.returncode}, {result.stdout}{result.stderr}"
+            left = sorted(path.name for path in pathlib.Path(directory).iterdir())
+            if left != ["loop.cpp"]:
+                yield f"{options}: the files {left} are left"
+        for options, fragment in (("-Xclang -dependency-file -Xclang deps.d", "'-Xclang -dependency-file'"), ("-Xpreprocessor -MD", "'-Xpreprocessor -MD'"),
+                                  ("-MD -MF", "'-MF'"), ("-o", "'-o'"), ("-Wp,-MD", "'-MD'"), ("-Xclang", "'-Xclang'")):
+            yield from refused(["--check", source, "--", *options.split()], [fragment])
 
 
 def crashes():
@@ -433,8 +724,10 @@ def crashes():
             yield f"{result.returncode}, {result.stdout[:200]}, {result.stderr[:400]}"
 
 
-tap.report((what, check()) for what, check in (
+tap.report([(what, shows(source, lines)) for what, source, lines in CLAUSES] + [(what, check()) for what, check in (
     ("loops that are hard to see through have their verdicts", hard_loops),
+    ("loops as people write them have their verdicts", covered),
+    ("refuted pragmas are errors in SARIF", sarif),
     ("pragmas of OpenMP have the stated properties", claims),
     ("requested transformations have theirs", asked_transformations),
     ("reductions are reordered if one says so", allowed_reductions), ("what cannot be judged is refused", bad_requests),
@@ -442,4 +735,6 @@ tap.report((what, check()) for what, check in (
     ("the chapter shows what is made of a nest", program),
     ("pictures show what happens", pictures), ("what cannot be drawn is refused", bad_pictures),
     ("parallel loops of stages are proved, or the reason why not is reported", stages), ("JSON is all there is", json_is_all),
-    ("bad input is refused", bad_input), ("OpenMP's header is read", openmp), ("crashes are reported", crashes)))
+    ("assumptions are printed and refuted", assumptions), ("bad input is refused", bad_input), ("OpenMP's header is read", openmp),
+    ("options of the compiler write no files", outputs), ("crashes are reported", crashes),
+    ("the build's commands are read", commands))])

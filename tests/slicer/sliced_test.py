@@ -4,6 +4,8 @@ Usage: sliced_test.py ROOT SLICE COMPILER [--nests COUNT [SEED]]. Speaks TAP. Wi
 nothing else is.
 """
 
+import concurrent.futures
+import os
 import pathlib
 import random
 import re
@@ -67,9 +69,8 @@ def same_results(seed, count):
             for line in made.splitlines():
                 if len(line) > 100 and line not in text:
                     yield f"seed {seed}, form {form}: a line of {len(line)} columns: {line}"
-        (place / "all.cpp").write_text(sliced_nests.program(text))
-        result = run(*COMPILER, *STRICT, "-Wno-unused-parameter", "-Wno-unknown-pragmas", *HEADERS, "all.cpp", "-o", "all",
-                     cwd=place)
+        (place / "all.cpp").write_text(sliced_nests.HEADERS + sliced_nests.program(text))
+        result = run(*COMPILER, *STRICT, "-Wno-unused-parameter", "-Wno-unknown-pragmas", *HEADERS, "all.cpp", "-o", "all", cwd=place)
         if result.returncode:
             yield f"seed {seed}: {result.stderr}"
             return
@@ -112,7 +113,7 @@ def on_device():
         if made.count("<<<") != count or "std::array<sliced::Stream, 2>" not in made:
             yield f"{made.count('<<<')} launches"
         headers = "#include <cuda_runtime.h>\n#include <stdexcept>\n"
-        (place / "all.cu").write_text(headers + sliced_nests.program(text).replace("form4.cpp", "form4.cu"))
+        (place / "all.cu").write_text(headers + sliced_nests.HEADERS + sliced_nests.program(text).replace("form4.cpp", "form4.cu"))
         why = compiled_for_device(place / "all.cu", place / "all")
         result = None if why else run(place / "all")
         if why or result.returncode:
@@ -136,8 +137,10 @@ def product_on_device(place):
 
 
 def random_nests():
-    for first in range(0, NESTS, AT_ONCE):
-        yield from same_results(SEED + first // AT_ONCE, min(AT_ONCE, NESTS - first))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as together:
+        for complaints in together.map(lambda first: list(same_results(SEED + first // AT_ONCE, min(AT_ONCE, NESTS - first))),
+                                       range(0, NESTS, AT_ONCE)):
+            yield from complaints
 
 
 FORMS = """#include <cstdio>
@@ -172,6 +175,7 @@ int main() {
     const std::size_t size = n;
     const std::vector<double> y = numbers(3 * n + 1), of_diagonals = numbers(40 * 40);
     compare("doubled", numbers(n), [&](int which, auto& x) { CALL(doubled, std::span(x)); });
+    compare("clamped", numbers(n), [&](int which, auto& x) { CALL(clamped, x, y, n); });
     compare("turned", numbers(n), [&](int which, auto& x) { CALL(turned, y, x); });
     compare("twice", numbers(n + 1), [&](int which, auto& x) { x[n] = CALL(twice, x, n); });
     for (const int slices : {-1, 0, 1, 2, 4, 20})

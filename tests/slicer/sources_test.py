@@ -79,7 +79,7 @@ def read():
     build = Build()
     for source, name, result in zip(sources, names, results):
         if name in BEYOND:
-            if not re.search(r"use of undeclared identifier '(cublas|cusolver|cusparse)|file not found", result.stderr):
+            if not re.search(r"use of undeclared identifier '(cublas|cusolver|cusparse)|file not found", result.stderr, re.IGNORECASE):
                 yield f"{name} belongs to BEYOND no longer: {result.stderr}"
             continue
         if result.returncode in (0, 1):

@@ -87,6 +87,20 @@ const std::map<std::string, Words>& host_libraries() {
   return libraries;
 }
 
+/// The toolkit's libraries that nothing here replaces: they need a GPU, and a program that is
+/// linked with one would fail when it runs.
+void refuse_library(const std::string& option) {
+  for (const auto* name :
+       {"cusparse", "cusparseLt", "cudnn",      "cutensor", "nvjpeg", "nppc",   "nppial",
+        "nppicc",   "nppidei",    "nppif",      "nppig",    "nppim",  "nppist", "nppisu",
+        "nppitc",   "npps",       "cusolverMg", "nvshmem",  "cufftw", "cufile"})
+    for (const auto* form : {"", "_static"})
+      if (option == std::string("-l") + name + form)
+        throw std::runtime_error("cuda-on-cpu: " + option +
+                                 ": this library is not covered by the CPU device; cuda-on-cpu "
+                                 "--explain lists those that are");
+}
+
 class Maker {
  public:
   explicit Maker(const Options& options) : options_(options), places_(find_places()) {}
@@ -227,11 +241,6 @@ class Maker {
     if (options_.analyse) append(command, instrument_arguments());
     // clang++ warns of headers that a preprocessed text needs no more.
     if (compiler().is_clang) command.push_back("-Qunused-arguments");
-    // Nor does it include copies_by_clang.hpp before such a text, so its line is put there.
-    if (options_.analyse && compiler().is_clang)
-      text.insert(0,
-                  "__asm__(\".set memcpy, __tsan_memcpy\\n.set memmove, __tsan_memmove\\n.set "
-                  "memset, __tsan_memset\");\n");
     append(command, {"-x", "c++-cpp-output", "-c", "-", "-o", object});
     return run(command, &text);
   }
@@ -247,6 +256,8 @@ class Maker {
       return status;
     }
     if (options_.device_is_default) text = rewriter::with_device_marks(std::move(text));
+    if (!options_.links_device_code && !makes_images())
+      text = rewriter::with_internal_linkage(std::move(text));
     if (makes_images()) text = rewriter::with_entries(std::move(text));
     text = rewriter::rewrite(std::move(text), options_.analyse);
     return 0;
@@ -432,6 +443,7 @@ class Maker {
   }
 
   static Words library(const std::string& word) {
+    refuse_library(option_of(word));
     const auto found = host_libraries().find(option_of(word));
     return found == host_libraries().end() ? Words{word} : found->second;
   }

@@ -11,7 +11,7 @@ Language   kernels and launches, also in macros, templates and headers; static a
 Threads    __syncthreads and its variants; shuffles, votes, matches and reductions of a warp;
            atomics and fences; cooperative groups; cuda::barrier, cuda::pipeline, cuda::atomic;
            asynchronous copies; cooperative launches and clusters; inline PTX without labels (the
-           most common instructions).
+           most common instructions, ldmatrix, stmatrix, and dense mma.sync in all shapes).
 Runtime    memory (pinned, managed, pitched, stream-ordered, pools); symbols, streams and events;
            graphs, captured or built node by node, with memory nodes and conditional nodes;
            occupancy; host and kernels that wait for each other's flags in pinned or managed memory;
@@ -21,31 +21,35 @@ Runtime    memory (pinned, managed, pitched, stream-ordered, pools); symbols, st
 Driver     contexts, modules, launches, memory (also mapped), arrays and textures, streams, events.
            Modules are made with -cubin, -fatbin or -ptx (on x86-64), or by NVRTC at run time. Link
            the program with -lcuda, and with -lnvrtc for NVRTC.
-Arithmetic functions and rounding modes of CUDA; half and bfloat16, also in pairs; matrix products
-           of a warp with nvcuda::wmma; SIMD functions for four bytes or two halves of a word;
-           shifts by at least the width of a value, with the result of a GPU.
-Libraries  parts of cuBLAS, cublasLt, cuFFT and cuSOLVER, which call OpenBLAS, FFTW and LAPACK of
-           the host; parts of NCCL; the pseudorandom generators of cuRAND. Thrust, CUB and libcu++
-           require the headers of the CUDA toolkit, version 13 or later, in /usr/local/cuda or in
-           the directory CUDA_HOME. Algorithms of Thrust and CUB run on the device. Primitives of
-           CUB for blocks and warps run in the kernels that use them.
+Arithmetic functions and rounding modes of CUDA; half and bfloat16, also in pairs; floating-point
+           types of 8, 6 and 4 bits; matrix products of a warp with nvcuda::wmma; SIMD functions for
+           four bytes or two halves of a word; shifts by at least the width of a value, with the
+           result of a GPU.
+Libraries  cuBLAS: levels 1 to 3, batched products, solvers and LU; parts of cublasLt, cuFFT and
+           cuSOLVER. These call OpenBLAS, FFTW and LAPACK of the host. Parts of NCCL; the
+           pseudorandom generators of cuRAND. Thrust, CUB, libcu++ and MTGP32 of cuRAND require the
+           headers of the CUDA toolkit, version 13 or later, in /usr/local/cuda or in the directory
+           CUDA_HOME. Algorithms of Thrust and CUB run on the device. Primitives of CUB for blocks
+           and warps run in the kernels that use them.
 
-Not supported (an error at compile time or at link time)
+Not supported (an error of the compiler, of the linker or of a call)
 
-  most of inline PTX, tensor maps; mipmaps and texture references; graphs that kernels launch;
-  graphs of the driver API; modules with real PTX; quasirandom generators; cuSPARSE; the agents of
-  CUB; kernels in shared libraries.
+  labels and rare instructions of inline PTX, tensor maps; mipmaps and texture references; graphs
+  that kernels launch; graphs of the driver API; modules with real PTX; quasirandom generators; the
+  agents of CUB; kernels in shared libraries. The command refuses cuSPARSE, cuDNN and other
+  libraries by name.
 
 Differences from a GPU
 
-  A thread has 128 KiB of stack. Speed, caches, registers and occupancy are not modelled. Sums may
+  A thread has 544 KiB of stack. Speed, caches, registers and occupancy are not modelled. Sums may
   differ in their last digits because a GPU fuses multiplications with additions.
 
 Analysis
 
   A program that is built with --analyze finds races, accesses out of bounds, reads of uninitialised
-  memory, divergent barriers and ignored errors. It reports them with their source lines and ends
-  with status 1 if it found any. It also counts sectors and wavefronts as NVIDIA's profiler does.
+  memory, divergent barriers and ignored errors. It reports them with their source lines, however it
+  ends. It ends with status 1 if it found any. It also counts sectors and wavefronts as NVIDIA's
+  profiler does.
 
   CUDA_ON_CPU_REPORT=FILE writes the report as JSON, or as SARIF if FILE ends in .sarif.
   CUDA_ON_CPU_BLOCKS=64 analyses 64 blocks of each launch. The other blocks only run.

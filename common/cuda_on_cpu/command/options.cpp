@@ -40,7 +40,6 @@ void add_products(Table& table) {
     table[name] = {false, [=](Options& o, const std::string&) { o.product = product; }};
   };
   makes("c", Product::objects);
-  makes("dc", Product::objects);
   makes("dw", Product::objects);
   makes("dlink", Product::empty_object);
   makes("lib", Product::library);
@@ -52,6 +51,10 @@ void add_products(Table& table) {
   makes("ptx", Product::ptx);
   makes("cubin", Product::cubin);
   makes("fatbin", Product::fatbin);
+  table["dc"] = {false, [](Options& o, const std::string&) {
+                   o.product = Product::objects;
+                   o.links_device_code = true;
+                 }};
   for (const std::string name : {"optix-ir", "ltoir"})
     table[name] = {
         false, [=](Options&, const std::string&) {
@@ -82,6 +85,11 @@ void add_values(Table& table) {
   takes("odir", [](Options& o, const std::string& value) { o.directory = value; });
   takes("ccbin", [](Options& o, const std::string& value) {
     o.compiler = std::filesystem::is_directory(value) ? value + "/g++" : value;
+  });
+  takes("rdc", [](Options& o, const std::string& value) { o.links_device_code = value == "true"; });
+  // A processor that has no fused operation, or is not named by -march, fuses nothing anyway.
+  takes("fmad", [](Options& o, const std::string& value) {
+    o.compile.push_back(value == "false" ? "-ffp-contract=off" : "-ffp-contract=fast");
   });
   takes("std", [](Options& o, const std::string& value) { o.standard = value; });
   takes("Xcompiler", [](Options& o, const std::string& value) {
@@ -120,12 +128,11 @@ void add_joined(Table& table) {
 /// Adds options that concern code for a GPU or the operation of nvcc itself; they have no effect.
 void add_ignored(Table& table) {
   for (const auto* name :
-       {"arch",      "code",          "gencode",        "maxrregcount",  "Xptxas",
-        "Xnvlink",   "Xarchive",      "Xcudafe",        "Xfatbinary",    "cudart",
-        "cudadevrt", "ftz",           "prec-div",       "prec-sqrt",     "fmad",
-        "t",         "split-compile", "Werror",         "diag-suppress", "diag-error",
-        "diag-warn", "keep-dir",      "default-stream", "rdc",           "dopt",
-        "time",      "target-dir",    "compress-mode",  "opt-info",      "Ofast-compile"})
+       {"arch",       "code",      "gencode",    "maxrregcount", "Xptxas",         "Xnvlink",
+        "Xarchive",   "Xcudafe",   "Xfatbinary", "cudart",       "cudadevrt",      "ftz",
+        "prec-div",   "prec-sqrt", "t",          "Werror",       "split-compile",  "diag-suppress",
+        "diag-error", "diag-warn", "keep-dir",   "target-dir",   "default-stream", "compress-mode",
+        "dopt",       "time",      "opt-info",   "Ofast-compile"})
     table[name] = {true, nullptr};
   for (const auto* name : {"use_fast_math",
                            "G",

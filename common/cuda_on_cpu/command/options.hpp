@@ -48,6 +48,7 @@ struct Options {
   Words link;            ///< libraries and objects, in order
   Words ignored;         ///< options without effect on a CPU
   std::string standard;  ///< C++ standard
+  bool links_device_code = false;  ///< -rdc=true: all sources share the device's names
   bool shared = false;   ///< whether to make a shared library; no effect with -dlink
   /// Whether functions and variables without an annotation belong to the device, an option of
   /// NVRTC.

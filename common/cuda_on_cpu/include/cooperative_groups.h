@@ -3,9 +3,6 @@
 
 #pragma once
 
-#include <optional>
-#include "cuda_on_cpu/standard.hpp"
-
 #include "cuda_on_cpu/copies.hpp"
 #include "cuda_on_cpu/tiles.hpp"
 #include "cuda_runtime.h"
@@ -151,16 +148,17 @@ class tile_of_warps {
 class thread_group {
  public:
   thread_group(const thread_block&) {}
-  thread_group(const lanes_of_warp& lanes) : lanes_(lanes) {}
-  void sync() const { lanes_ ? lanes_->sync() : thread_block::sync(); }
+  thread_group(const lanes_of_warp& lanes) : is_block_(false), lanes_(lanes) {}
+  void sync() const { is_block_ ? thread_block::sync() : lanes_.sync(); }
   unsigned thread_rank() const {
-    return lanes_ ? lanes_->thread_rank() : thread_block::thread_rank();
+    return is_block_ ? thread_block::thread_rank() : lanes_.thread_rank();
   }
-  unsigned size() const { return lanes_ ? lanes_->size() : thread_block::size(); }
+  unsigned size() const { return is_block_ ? thread_block::size() : lanes_.size(); }
   unsigned num_threads() const { return size(); }
 
  private:
-  std::optional<lanes_of_warp> lanes_;
+  bool is_block_ = true;
+  lanes_of_warp lanes_{0};
 };
 
 template <unsigned tile_size>
@@ -236,8 +234,11 @@ class grid_group {
 
   static bool is_valid() { return true; }
   static void sync() { cuda_on_cpu::grid_barrier(); }
-  static arrival_token barrier_arrive() { return 0; }
-  static void barrier_wait(arrival_token&&) { cuda_on_cpu::grid_barrier(); }
+  static arrival_token barrier_arrive() {
+    cuda_on_cpu::grid_arrive();
+    return 0;
+  }
+  static void barrier_wait(arrival_token&&) { cuda_on_cpu::grid_wait(); }
   static unsigned long long num_blocks() {
     return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
   }
@@ -261,10 +262,7 @@ class cluster_group {
  public:
   using arrival_token = int;
 
-  static void sync() {
-    cuda_on_cpu::cluster_arrive();
-    cuda_on_cpu::cluster_wait();
-  }
+  static void sync() { cuda_on_cpu::cluster_barrier(); }
   static arrival_token barrier_arrive() {
     cuda_on_cpu::cluster_arrive();
     return 0;

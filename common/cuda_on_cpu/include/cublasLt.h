@@ -4,10 +4,8 @@
 
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 
 #include "cublas_v2.h"
 
@@ -118,13 +116,14 @@ namespace cuda_on_cpu {
 template <typename Value, typename... Arguments>
 cublasStatus_t create_for_lt(Value** made, Arguments... arguments) {
   if (made == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
-  *made = std::make_unique<Value>(Value{arguments...}).release();  // destroy_of_lt takes it back
+  *made = new Value{arguments...};
   return CUBLAS_STATUS_SUCCESS;
 }
 template <typename Value>
 cublasStatus_t destroy_of_lt(Value* made) {
-  const std::unique_ptr<Value> taken(made);
-  return made == nullptr ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS;
+  if (made == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  delete made;
+  return CUBLAS_STATUS_SUCCESS;
 }
 
 /// Sets a member from the bytes that a program hands over.

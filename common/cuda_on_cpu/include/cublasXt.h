@@ -13,12 +13,13 @@ struct cublasXtContext {
 using cublasXtHandle_t = cublasXtContext*;
 
 inline cublasStatus_t cublasXtCreate(cublasXtHandle_t* handle) {
-  *handle = std::make_unique<cublasXtContext>().release();  // cublasXtDestroy takes it back
+  *handle = new cublasXtContext();
   return CUBLAS_STATUS_SUCCESS;
 }
 inline cublasStatus_t cublasXtDestroy(cublasXtHandle_t handle) {
-  const std::unique_ptr<cublasXtContext> taken(handle);
-  return handle == nullptr ? CUBLAS_STATUS_NOT_INITIALIZED : CUBLAS_STATUS_SUCCESS;
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  delete handle;
+  return CUBLAS_STATUS_SUCCESS;
 }
 inline cublasStatus_t cublasXtDeviceSelect(cublasXtHandle_t handle, int count, int* devices) {
   int there = 0;
@@ -44,7 +45,7 @@ inline cublasStatus_t cublasXtSetBlockDim(cublasXtHandle_t handle, int block) {
     if (handle == nullptr || !handle->has_devices) return CUBLAS_STATUS_NOT_INITIALIZED;          \
     if (lda < (plain_a ? m : k) || ldb < (plain_b ? k : n) || ldc < m)                            \
       return CUBLAS_STATUS_INVALID_VALUE;                                                         \
-    cblas_##letter##gemm(CblasColMajor, cuda_on_cpu::cblas_of(op_a), cuda_on_cpu::cblas_of(op_b), \
+    cblas_##letter##gemm(CblasColMajor, cuda_on_cpu::blas::of(op_a), cuda_on_cpu::blas::of(op_b), \
                          m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc);                         \
     return CUBLAS_STATUS_SUCCESS;                                                                 \
   }

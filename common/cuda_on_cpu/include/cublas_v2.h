@@ -1,19 +1,15 @@
 /// \file
-/// Found in place of cuBLAS: the operations that stages use, on the host's BLAS, in their stream.
+/// Replaces the header of cuBLAS: levels 1 to 3 of BLAS in all four types, batched products and
+/// factorisations, and products whose types are arguments. Each call is an operation of its stream.
 ///
-/// Matrices are stored by columns, as in cuBLAS. Programs that include this link with a CBLAS.
+/// Matrices are stored by columns, as in cuBLAS. Programs that include this header are linked with
+/// a CBLAS. The functions are templates, so that a program compiles only those that it calls.
 
 #pragma once
 
-#include "cuda_on_cpu/hidden_names.hpp"
-
-#include <cblas.h>
-
-#include "cuda_on_cpu/shown_names.hpp"
-
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
-#include "cuda_on_cpu/library_call.hpp"
+#include "cuda_on_cpu/blas.hpp"
 #include "cuda_on_cpu/matrix_products.hpp"
 #include "cuda_runtime.h"
 #include "library_types.h"
@@ -21,79 +17,76 @@
 // By these, other projects' headers see which of CUDA's came before.
 #define CUBLAS_V2_H_
 #define CUBLAS_API_H_
+#define CUBLAS_VER_MAJOR 13
+#define CUBLAS_VER_MINOR 0
+#define CUBLAS_VERSION 130000
 
-enum cublasStatus_t {
-  CUBLAS_STATUS_SUCCESS = 0,
-  CUBLAS_STATUS_NOT_INITIALIZED = 1,
-  CUBLAS_STATUS_ALLOC_FAILED = 3,
-  CUBLAS_STATUS_INVALID_VALUE = 7,
-  CUBLAS_STATUS_ARCH_MISMATCH = 8,
-  CUBLAS_STATUS_MAPPING_ERROR = 11,
-  CUBLAS_STATUS_EXECUTION_FAILED = 13,
-  CUBLAS_STATUS_INTERNAL_ERROR = 14,
-  CUBLAS_STATUS_NOT_SUPPORTED = 15,
-  CUBLAS_STATUS_LICENSE_ERROR = 16
-};
-enum cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 };
-enum cublasFillMode_t { CUBLAS_FILL_MODE_LOWER = 0, CUBLAS_FILL_MODE_UPPER = 1 };
-enum cublasDiagType_t { CUBLAS_DIAG_NON_UNIT = 0, CUBLAS_DIAG_UNIT = 1 };
-enum cublasSideMode_t { CUBLAS_SIDE_LEFT = 0, CUBLAS_SIDE_RIGHT = 1 };
-enum cublasPointerMode_t { CUBLAS_POINTER_MODE_HOST = 0, CUBLAS_POINTER_MODE_DEVICE = 1 };
-enum cublasMath_t {
-  CUBLAS_DEFAULT_MATH = 0,
-  CUBLAS_TENSOR_OP_MATH = 1,
-  CUBLAS_PEDANTIC_MATH = 2,
-  CUBLAS_TF32_TENSOR_OP_MATH = 3
-};
-
-enum cublasComputeType_t {
-  CUBLAS_COMPUTE_16F = 64,
-  CUBLAS_COMPUTE_16F_PEDANTIC = 65,
-  CUBLAS_COMPUTE_32F = 68,
-  CUBLAS_COMPUTE_32F_PEDANTIC = 69,
-  CUBLAS_COMPUTE_64F = 70,
-  CUBLAS_COMPUTE_64F_PEDANTIC = 71,
-  CUBLAS_COMPUTE_32I = 72,
-  CUBLAS_COMPUTE_32I_PEDANTIC = 73,
-  CUBLAS_COMPUTE_32F_FAST_16F = 74,
-  CUBLAS_COMPUTE_32F_FAST_16BF = 75,
-  CUBLAS_COMPUTE_32F_FAST_TF32 = 77
-};
-enum cublasGemmAlgo_t {
-  CUBLAS_GEMM_DFALT = -1,
-  CUBLAS_GEMM_DEFAULT = -1,
-  CUBLAS_GEMM_DFALT_TENSOR_OP = 99,
-  CUBLAS_GEMM_DEFAULT_TENSOR_OP = 99
-};
-
-using cublasDataType_t = cudaDataType;
-
-struct cublasContext {
-  cudaStream_t stream = nullptr;
-};
-using cublasHandle_t = cublasContext*;
+// --- Handles
 
 inline cublasStatus_t cublasCreate(cublasHandle_t* handle) {
-  *handle = std::make_unique<cublasContext>().release();  // cublasDestroy takes it back
+  if (handle == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  *handle = new cublasContext();
   return CUBLAS_STATUS_SUCCESS;
 }
 inline cublasStatus_t cublasDestroy(cublasHandle_t handle) {
-  const std::unique_ptr<cublasContext> taken(handle);
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  delete handle;
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasGetVersion(cublasHandle_t handle, int* version) {
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (version == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  *version = CUBLAS_VERSION;
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasGetProperty(libraryPropertyType type, int* value) {
+  if (value == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  *value = type == MAJOR_VERSION ? CUBLAS_VER_MAJOR : 0;
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline std::size_t cublasGetCudartVersion() { return CUDART_VERSION; }
+inline cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void*, std::size_t) {
   return handle == nullptr ? CUBLAS_STATUS_NOT_INITIALIZED : CUBLAS_STATUS_SUCCESS;
 }
-inline cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
-  handle->stream = stream;
+inline cublasStatus_t cublasLoggerConfigure(int, int, int, const char*) {
   return CUBLAS_STATUS_SUCCESS;
 }
-inline cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t* stream) {
-  *stream = handle->stream;
-  return CUBLAS_STATUS_SUCCESS;
-}
-inline cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t) {
-  return CUBLAS_STATUS_SUCCESS;
-}
-inline cublasStatus_t cublasSetPointerMode(cublasHandle_t, cublasPointerMode_t mode) {
-  return mode == CUBLAS_POINTER_MODE_HOST ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+#define CUDA_ON_CPU_CUBLAS_PROPERTY(name, Value, member)                       \
+  inline cublasStatus_t cublasSet##name(cublasHandle_t handle, Value value) {  \
+    if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;               \
+    handle->member = value;                                                    \
+    return CUBLAS_STATUS_SUCCESS;                                              \
+  }                                                                            \
+  inline cublasStatus_t cublasGet##name(cublasHandle_t handle, Value* value) { \
+    if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;               \
+    *value = handle->member;                                                   \
+    return CUBLAS_STATUS_SUCCESS;                                              \
+  }
+CUDA_ON_CPU_CUBLAS_PROPERTY(Stream, cudaStream_t, stream)
+CUDA_ON_CPU_CUBLAS_PROPERTY(PointerMode, cublasPointerMode_t, mode)
+CUDA_ON_CPU_CUBLAS_PROPERTY(MathMode, cublasMath_t, math)
+CUDA_ON_CPU_CUBLAS_PROPERTY(AtomicsMode, cublasAtomicsMode_t, atomics)
+CUDA_ON_CPU_CUBLAS_PROPERTY(SmCountTarget, int, processors)
+#undef CUDA_ON_CPU_CUBLAS_PROPERTY
+
+inline const char* cublasGetStatusName(cublasStatus_t status) {
+  switch (status) {
+#define CUDA_ON_CPU_STATUS(name) \
+  case name:                     \
+    return #name;
+    CUDA_ON_CPU_STATUS(CUBLAS_STATUS_SUCCESS)
+    CUDA_ON_CPU_STATUS(CUBLAS_STATUS_NOT_INITIALIZED)
+    CUDA_ON_CPU_STATUS(CUBLAS_STATUS_ALLOC_FAILED)
+    CUDA_ON_CPU_STATUS(CUBLAS_STATUS_INVALID_VALUE)
+    CUDA_ON_CPU_STATUS(CUBLAS_STATUS_ARCH_MISMATCH)
+    CUDA_ON_CPU_STATUS(CUBLAS_STATUS_MAPPING_ERROR)
+    CUDA_ON_CPU_STATUS(CUBLAS_STATUS_EXECUTION_FAILED)
+    CUDA_ON_CPU_STATUS(CUBLAS_STATUS_INTERNAL_ERROR)
+    CUDA_ON_CPU_STATUS(CUBLAS_STATUS_NOT_SUPPORTED)
+    CUDA_ON_CPU_STATUS(CUBLAS_STATUS_LICENSE_ERROR)
+#undef CUDA_ON_CPU_STATUS
+  }
+  return "unknown status";
 }
 inline const char* cublasGetStatusString(cublasStatus_t status) {
   switch (status) {
@@ -112,194 +105,680 @@ inline const char* cublasGetStatusString(cublasStatus_t status) {
   }
 }
 
-namespace cuda_on_cpu {
+// --- Copies of vectors and matrices between host and device
 
-inline CBLAS_TRANSPOSE cblas_of(cublasOperation_t operation) {
-  return operation == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
-}
-inline CBLAS_UPLO cblas_of(cublasFillMode_t mode) {
-  return mode == CUBLAS_FILL_MODE_LOWER ? CblasLower : CblasUpper;
-}
-inline CBLAS_DIAG cblas_of(cublasDiagType_t type) {
-  return type == CUBLAS_DIAG_UNIT ? CblasUnit : CblasNonUnit;
-}
-inline CBLAS_SIDE cblas_of(cublasSideMode_t side) {
-  return side == CUBLAS_SIDE_LEFT ? CblasLeft : CblasRight;
-}
-
-/// A matrix of so many columns, `stride` elements apart.
-template <typename Value>
-Touched matrix(Value* first, int stride, int rows, int columns) {
-  const std::size_t elements = columns == 0 ? 0 : std::size_t(stride) * (columns - 1) + rows;
-  return {first, elements * sizeof(Value), !std::is_const_v<Value>};
-}
-
-/// A matrix to which something is added, after it was multiplied by `beta`: by zero, it is not
-/// read.
-template <typename Value>
-Touched sum(Value* first, int stride, int rows, int columns, Value beta) {
-  Touched touched = matrix(first, stride, rows, columns);
-  touched.read = beta != 0;
-  return touched;
-}
-
-inline cublasStatus_t in_stream(cublasHandle_t handle, std::initializer_list<Touched> touched,
-                                std::function<void()> work) {
-  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
-  return library_call(handle->stream, touched, std::move(work)) == cudaSuccess
-             ? CUBLAS_STATUS_SUCCESS
-             : CUBLAS_STATUS_EXECUTION_FAILED;
-}
-
-/// A matrix, its columns `stride` elements apart, as it is or transposed, times a factor. What zero
-/// multiplies is not read.
-template <typename Value>
-struct Term {
-  Value factor;
-  const Value* first;
-  int stride;
-  bool plain;
-
-  bool is_in_place(const Value* sum, int stride_of_sum) const {
-    return first == sum && plain && stride == stride_of_sum;
+#define CUDA_ON_CPU_CUBLAS_COPIES(Int, suffix)                                                   \
+  inline cublasStatus_t cublasSetVectorAsync##suffix(Int n, Int bytes, const void* from,         \
+                                                     Int stride_from, void* to, Int stride_to,   \
+                                                     cudaStream_t stream) {                      \
+    return cuda_on_cpu::blas::copy_columns(n, bytes, from, stride_from, to, stride_to, stream);  \
+  }                                                                                              \
+  inline cublasStatus_t cublasGetVectorAsync##suffix(Int n, Int bytes, const void* from,         \
+                                                     Int stride_from, void* to, Int stride_to,   \
+                                                     cudaStream_t stream) {                      \
+    return cuda_on_cpu::blas::copy_columns(n, bytes, from, stride_from, to, stride_to, stream);  \
+  }                                                                                              \
+  inline cublasStatus_t cublasSetMatrixAsync##suffix(Int rows, Int columns, Int bytes,           \
+                                                     const void* a, Int lda, void* b, Int ldb,   \
+                                                     cudaStream_t stream) {                      \
+    return cuda_on_cpu::blas::copy_matrix(rows, columns, bytes, a, lda, b, ldb, stream);         \
+  }                                                                                              \
+  inline cublasStatus_t cublasGetMatrixAsync##suffix(Int rows, Int columns, Int bytes,           \
+                                                     const void* a, Int lda, void* b, Int ldb,   \
+                                                     cudaStream_t stream) {                      \
+    return cuda_on_cpu::blas::copy_matrix(rows, columns, bytes, a, lda, b, ldb, stream);         \
+  }                                                                                              \
+  inline cublasStatus_t cublasSetVector##suffix(Int n, Int bytes, const void* from,              \
+                                                Int stride_from, void* to, Int stride_to) {      \
+    return cuda_on_cpu::blas::waited_for(                                                        \
+        cublasSetVectorAsync##suffix(n, bytes, from, stride_from, to, stride_to, nullptr));      \
+  }                                                                                              \
+  inline cublasStatus_t cublasGetVector##suffix(Int n, Int bytes, const void* from,              \
+                                                Int stride_from, void* to, Int stride_to) {      \
+    return cuda_on_cpu::blas::waited_for(                                                        \
+        cublasGetVectorAsync##suffix(n, bytes, from, stride_from, to, stride_to, nullptr));      \
+  }                                                                                              \
+  inline cublasStatus_t cublasSetMatrix##suffix(Int rows, Int columns, Int bytes, const void* a, \
+                                                Int lda, void* b, Int ldb) {                     \
+    return cuda_on_cpu::blas::waited_for(                                                        \
+        cublasSetMatrixAsync##suffix(rows, columns, bytes, a, lda, b, ldb, nullptr));            \
+  }                                                                                              \
+  inline cublasStatus_t cublasGetMatrix##suffix(Int rows, Int columns, Int bytes, const void* a, \
+                                                Int lda, void* b, Int ldb) {                     \
+    return cuda_on_cpu::blas::waited_for(                                                        \
+        cublasGetMatrixAsync##suffix(rows, columns, bytes, a, lda, b, ldb, nullptr));            \
   }
-  Touched touched(int rows, int columns) const {
-    const int across = plain ? columns : rows;
-    return matrix(first, stride, plain ? rows : columns, factor == 0 ? 0 : across);
-  }
-};
+CUDA_ON_CPU_CUBLAS_COPIES(int, )
+CUDA_ON_CPU_CUBLAS_COPIES(std::int64_t, _64)
+#undef CUDA_ON_CPU_CUBLAS_COPIES
 
-/// The sum of two matrices, by a library that nobody watches.
-template <typename Value>
-CUDA_ON_CPU_NOT_ANALYSED void add_up(Term<Value> a, Term<Value> b, int rows, int columns,
-                                     Value* sum, int stride) {
-  for (std::size_t j = 0; j < std::size_t(columns); ++j)
-    for (std::size_t i = 0; i < std::size_t(rows); ++i) {
-      Value element = 0;
-      if (a.factor != 0)
-        element += a.factor * a.first[a.plain ? i + j * a.stride : j + i * a.stride];
-      if (b.factor != 0)
-        element += b.factor * b.first[b.plain ? i + j * b.stride : j + i * b.stride];
-      sum[i + j * stride] = element;
-    }
-}
+// --- Levels 1 to 3: P and p are the upper-case and lower-case letter of the type. R is the letter
+// of its real type, and RP are both letters
 
-template <typename Value>
-cublasStatus_t geam(cublasHandle_t handle, int m, int n, Term<Value> a, Term<Value> b, Value* c,
-                    int ldc) {
-  for (const Term<Value>& term : {a, b})
-    if (term.stride < (term.plain ? m : n) || (term.first == c && !term.is_in_place(c, ldc)))
-      return CUBLAS_STATUS_INVALID_VALUE;
-  if (m < 0 || n < 0 || ldc < m) return CUBLAS_STATUS_INVALID_VALUE;
-  return in_stream(handle, {a.touched(m, n), b.touched(m, n), matrix(c, ldc, m, n)},
-                   [=] { add_up(a, b, m, n, c, ldc); });
-}
-
-/// What zero multiplies is not read, be it NaN; libraries of the host differ in that.
-template <typename Value>
-CUDA_ON_CPU_NOT_ANALYSED void fill_with_zeros(Value* y, int stride, int count) {
-  for (std::size_t i = 0; i < std::size_t(count); ++i) y[i * stride] = 0;
-}
-
-}  // namespace cuda_on_cpu
-
-#define CUDA_ON_CPU_BLAS(letter, Letter, Value)                                                    \
-  inline cublasStatus_t cublas##Letter##gemm(                                                      \
-      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,  \
-      const Value* alpha, const Value* a, int lda, const Value* b, int ldb, const Value* beta,     \
-      Value* c, int ldc) {                                                                         \
-    using namespace cuda_on_cpu;                                                                   \
-    const bool plain_a = op_a == CUBLAS_OP_N, plain_b = op_b == CUBLAS_OP_N;                       \
-    if (m < 0 || n < 0 || k < 0 || lda < (plain_a ? m : k) || ldb < (plain_b ? k : n) || ldc < m)  \
+#define CUDA_ON_CPU_CUBLAS(P, Value, Real, Int, suffix)                                            \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##axpy##suffix(cublasHandle_t handle, Int n, const Value* alpha,         \
+                                         const Value* x, Int stride_x, Value* y, Int stride_y) {   \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return axpy(handle, n, alpha, x, stride_x, y, stride_y);                                       \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##copy##suffix(cublasHandle_t handle, Int n, const Value* x,             \
+                                         Int stride_x, Value* y, Int stride_y) {                   \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return copy(handle, n, x, stride_x, y, stride_y);                                              \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##swap##suffix(cublasHandle_t handle, Int n, Value* x, Int stride_x,     \
+                                         Value* y, Int stride_y) {                                 \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return swap(handle, n, x, stride_x, y, stride_y);                                              \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##scal##suffix(cublasHandle_t handle, Int n, const Value* alpha,         \
+                                         Value* x, Int stride) {                                   \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return scal(handle, n, alpha, x, stride);                                                      \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##rot##suffix(cublasHandle_t handle, Int n, Value* x, Int stride_x,      \
+                                        Value* y, Int stride_y, const Real* c, const Value* s) {   \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return rot(handle, n, x, stride_x, y, stride_y, c, s);                                         \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##gemv##suffix(cublasHandle_t handle, cublasOperation_t op, Int m,       \
+                                         Int n, const Value* alpha, const Value* a, Int lda,       \
+                                         const Value* x, Int stride_x, const Value* beta,          \
+                                         Value* y, Int stride_y) {                                 \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return handle == nullptr                                                                       \
+               ? CUBLAS_STATUS_NOT_INITIALIZED                                                     \
+               : gemv(handle, Gemv<Value>{op, m, n, factor(handle, alpha), a, lda, x, stride_x,    \
+                                          factor(handle, beta), y, stride_y});                     \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##gemvBatched##suffix(                                                   \
+      cublasHandle_t handle, cublasOperation_t op, Int m, Int n, const Value* alpha,               \
+      const Value* const a[], Int lda, const Value* const x[], Int stride_x, const Value* beta,    \
+      Value* const y[], Int stride_y, Int batches) {                                               \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return gemv_batched(handle,                                                                    \
+                        Gemv<Value>{op, m, n, factor(handle, alpha), nullptr, lda, nullptr,        \
+                                    stride_x, factor(handle, beta), nullptr, stride_y},            \
+                        a, x, y, batches);                                                         \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##gemvStridedBatched##suffix(                                            \
+      cublasHandle_t handle, cublasOperation_t op, Int m, Int n, const Value* alpha,               \
+      const Value* a, Int lda, long long stride_a, const Value* x, Int stride_x,                   \
+      long long batch_x, const Value* beta, Value* y, Int stride_y, long long batch_y,             \
+      Int batches) {                                                                               \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return gemv_strided(handle,                                                                    \
+                        Gemv<Value>{op, m, n, factor(handle, alpha), a, lda, x, stride_x,          \
+                                    factor(handle, beta), y, stride_y},                            \
+                        stride_a, batch_x, batch_y, batches);                                      \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##gbmv##suffix(cublasHandle_t handle, cublasOperation_t op, Int m,       \
+                                         Int n, Int lower, Int upper, const Value* alpha,          \
+                                         const Value* a, Int lda, const Value* x, Int stride_x,    \
+                                         const Value* beta, Value* y, Int stride_y) {              \
+    using namespace cuda_on_cpu::blas;                                                             \
+    if (is_any_negative({lower, upper}) || lda < lower + upper + 1)                                \
       return CUBLAS_STATUS_INVALID_VALUE;                                                          \
-    return in_stream(handle,                                                                       \
-                     {matrix(a, lda, plain_a ? m : k, plain_a ? k : m),                            \
-                      matrix(b, ldb, plain_b ? k : n, plain_b ? n : k), sum(c, ldc, m, n, *beta)}, \
-                     [=, alpha = *alpha, beta = *beta] {                                           \
-                       cblas_##letter##gemm(CblasColMajor, cblas_of(op_a), cblas_of(op_b), m, n,   \
-                                            k, alpha, a, lda, b, ldb, beta, c, ldc);               \
-                     });                                                                           \
-  }                                                                                                \
-  inline cublasStatus_t cublas##Letter##gemmStridedBatched(                                        \
-      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,  \
-      const Value* alpha, const Value* a, int lda, long long stride_a, const Value* b, int ldb,    \
-      long long stride_b, const Value* beta, Value* c, int ldc, long long stride_c, int batches) { \
-    for (int i = 0; i < batches; ++i)                                                              \
-      if (const auto status =                                                                      \
-              cublas##Letter##gemm(handle, op_a, op_b, m, n, k, alpha, a + i * stride_a, lda,      \
-                                   b + i * stride_b, ldb, beta, c + i * stride_c, ldc);            \
-          status != CUBLAS_STATUS_SUCCESS)                                                         \
-        return status;                                                                             \
-    return CUBLAS_STATUS_SUCCESS;                                                                  \
-  }                                                                                                \
-  inline cublasStatus_t cublas##Letter##geam(                                                      \
-      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n,         \
-      const Value* alpha, const Value* a, int lda, const Value* beta, const Value* b, int ldb,     \
-      Value* c, int ldc) {                                                                         \
-    const cuda_on_cpu::Term<Value> first{*alpha, a, lda, op_a == CUBLAS_OP_N};                     \
-    const cuda_on_cpu::Term<Value> second{*beta, b, ldb, op_b == CUBLAS_OP_N};                     \
-    return cuda_on_cpu::geam(handle, m, n, first, second, c, ldc);                                 \
-  }                                                                                                \
-  inline cublasStatus_t cublas##Letter##syrk(                                                      \
-      cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t op, int n, int k,            \
-      const Value* alpha, const Value* a, int lda, const Value* beta, Value* c, int ldc) {         \
-    using namespace cuda_on_cpu;                                                                   \
     const bool plain = op == CUBLAS_OP_N;                                                          \
-    if (n < 0 || k < 0 || lda < (plain ? n : k) || ldc < n) return CUBLAS_STATUS_INVALID_VALUE;    \
-    return in_stream(handle,                                                                       \
-                     {matrix(a, lda, plain ? n : k, plain ? k : n), sum(c, ldc, n, n, *beta)},     \
-                     [=, alpha = *alpha, beta = *beta] {                                           \
-                       cblas_##letter##syrk(CblasColMajor, cblas_of(uplo), cblas_of(op), n, k,     \
-                                            alpha, a, lda, beta, c, ldc);                          \
-                     });                                                                           \
+    return matrix_vector(handle, Dense<Value>{a, lda, true, lower, upper},                         \
+                         matrix(a, lda, lower + upper + 1, n), op, plain ? m : n, plain ? n : m,   \
+                         alpha, x, stride_x, beta, y, stride_y);                                   \
   }                                                                                                \
-  inline cublasStatus_t cublas##Letter##trsm(                                                      \
-      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t op,   \
-      cublasDiagType_t diagonal, int m, int n, const Value* alpha, const Value* a, int lda,        \
-      Value* b, int ldb) {                                                                         \
-    using namespace cuda_on_cpu;                                                                   \
-    const int order = side == CUBLAS_SIDE_LEFT ? m : n;                                            \
-    if (m < 0 || n < 0 || lda < order || ldb < m) return CUBLAS_STATUS_INVALID_VALUE;              \
-    return in_stream(                                                                              \
-        handle, {matrix(a, lda, order, order), matrix(b, ldb, m, n)}, [=, alpha = *alpha] {        \
-          cblas_##letter##trsm(CblasColMajor, cblas_of(side), cblas_of(uplo), cblas_of(op),        \
-                               cblas_of(diagonal), m, n, alpha, a, lda, b, ldb);                   \
-        });                                                                                        \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##trmv##suffix(cublasHandle_t handle, cublasFillMode_t uplo,             \
+                                         cublasOperation_t op, cublasDiagType_t diagonal, Int n,   \
+                                         const Value* a, Int lda, Value* x, Int stride) {          \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return triangular_vector(                                                                      \
+        handle,                                                                                    \
+        Triangle<const Value>{a, n, lda, uplo == CUBLAS_FILL_MODE_LOWER, Kind::triangular,         \
+                              Storage::full, 0, diagonal == CUBLAS_DIAG_UNIT},                     \
+        op, x, stride, false);                                                                     \
   }                                                                                                \
-  inline cublasStatus_t cublas##Letter##trsv(                                                      \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##trsv##suffix(cublasHandle_t handle, cublasFillMode_t uplo,             \
+                                         cublasOperation_t op, cublasDiagType_t diagonal, Int n,   \
+                                         const Value* a, Int lda, Value* x, Int stride) {          \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return triangular_vector(                                                                      \
+        handle,                                                                                    \
+        Triangle<const Value>{a, n, lda, uplo == CUBLAS_FILL_MODE_LOWER, Kind::triangular,         \
+                              Storage::full, 0, diagonal == CUBLAS_DIAG_UNIT},                     \
+        op, x, stride, true);                                                                      \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##tbmv##suffix(                                                          \
       cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t op,                          \
-      cublasDiagType_t diagonal, int n, const Value* a, int lda, Value* x, int stride) {           \
-    using namespace cuda_on_cpu;                                                                   \
-    if (n < 0 || lda < n || stride == 0) return CUBLAS_STATUS_INVALID_VALUE;                       \
-    return in_stream(handle, {matrix(a, lda, n, n), matrix(x, std::abs(stride), 1, n)}, [=] {      \
-      cblas_##letter##trsv(CblasColMajor, cblas_of(uplo), cblas_of(op), cblas_of(diagonal), n, a,  \
-                           lda, x, stride);                                                        \
-    });                                                                                            \
+      cublasDiagType_t diagonal, Int n, Int band, const Value* a, Int lda, Value* x, Int stride) { \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return triangular_vector(                                                                      \
+        handle,                                                                                    \
+        Triangle<const Value>{a, n, lda, uplo == CUBLAS_FILL_MODE_LOWER, Kind::triangular,         \
+                              Storage::band, band, diagonal == CUBLAS_DIAG_UNIT},                  \
+        op, x, stride, false);                                                                     \
   }                                                                                                \
-  inline cublasStatus_t cublas##Letter##gemv(cublasHandle_t handle, cublasOperation_t op, int m,   \
-                                             int n, const Value* alpha, const Value* a, int lda,   \
-                                             const Value* x, int stride_x, const Value* beta,      \
-                                             Value* y, int stride_y) {                             \
-    using namespace cuda_on_cpu;                                                                   \
-    if (m < 0 || n < 0 || lda < 1 || lda < m || stride_x == 0 || stride_y == 0)                    \
-      return CUBLAS_STATUS_INVALID_VALUE;                                                          \
-    if (handle != nullptr && (m == 0 || n == 0)) return CUBLAS_STATUS_SUCCESS;                     \
-    const int rows = op == CUBLAS_OP_N ? m : n, columns = op == CUBLAS_OP_N ? n : m;               \
-    const bool reads = *alpha != 0;                                                                \
-    Touched result = matrix(y, std::abs(stride_y), 1, rows);                                       \
-    result.read = *beta != 0;                                                                      \
-    return in_stream(handle,                                                                       \
-                     {matrix(a, lda, m, reads ? n : 0),                                            \
-                      matrix(x, std::abs(stride_x), 1, reads ? columns : 0), result},              \
-                     [=, alpha = *alpha, beta = *beta] {                                           \
-                       if (beta == 0) fill_with_zeros(y, std::abs(stride_y), rows);                \
-                       cblas_##letter##gemv(CblasColMajor, cblas_of(op), m, n, alpha, a, lda, x,   \
-                                            stride_x, beta, y, stride_y);                          \
-                     });                                                                           \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##tbsv##suffix(                                                          \
+      cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t op,                          \
+      cublasDiagType_t diagonal, Int n, Int band, const Value* a, Int lda, Value* x, Int stride) { \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return triangular_vector(                                                                      \
+        handle,                                                                                    \
+        Triangle<const Value>{a, n, lda, uplo == CUBLAS_FILL_MODE_LOWER, Kind::triangular,         \
+                              Storage::band, band, diagonal == CUBLAS_DIAG_UNIT},                  \
+        op, x, stride, true);                                                                      \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##tpmv##suffix(cublasHandle_t handle, cublasFillMode_t uplo,             \
+                                         cublasOperation_t op, cublasDiagType_t diagonal, Int n,   \
+                                         const Value* a, Value* x, Int stride) {                   \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return triangular_vector(                                                                      \
+        handle,                                                                                    \
+        Triangle<const Value>{a, n, 0, uplo == CUBLAS_FILL_MODE_LOWER, Kind::triangular,           \
+                              Storage::packed, 0, diagonal == CUBLAS_DIAG_UNIT},                   \
+        op, x, stride, false);                                                                     \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##tpsv##suffix(cublasHandle_t handle, cublasFillMode_t uplo,             \
+                                         cublasOperation_t op, cublasDiagType_t diagonal, Int n,   \
+                                         const Value* a, Value* x, Int stride) {                   \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return triangular_vector(                                                                      \
+        handle,                                                                                    \
+        Triangle<const Value>{a, n, 0, uplo == CUBLAS_FILL_MODE_LOWER, Kind::triangular,           \
+                              Storage::packed, 0, diagonal == CUBLAS_DIAG_UNIT},                   \
+        op, x, stride, true);                                                                      \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##gemm##suffix(                                                          \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, Int m, Int n, Int k,  \
+      const Value* alpha, const Value* a, Int lda, const Value* b, Int ldb, const Value* beta,     \
+      Value* c, Int ldc) {                                                                         \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return gemm(handle, Gemm<Value>{op_a, op_b, m, n, k, factor(handle, alpha), a, lda, b, ldb,    \
+                                    factor(handle, beta), c, ldc});                                \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##gemmBatched##suffix(                                                   \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, Int m, Int n, Int k,  \
+      const Value* alpha, const Value* const a[], Int lda, const Value* const b[], Int ldb,        \
+      const Value* beta, Value* const c[], Int ldc, Int batches) {                                 \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return gemm_batched(handle,                                                                    \
+                        Gemm<Value>{op_a, op_b, m, n, k, factor(handle, alpha), nullptr, lda,      \
+                                    nullptr, ldb, factor(handle, beta), nullptr, ldc},             \
+                        a, b, c, batches);                                                         \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##gemmStridedBatched##suffix(                                            \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, Int m, Int n, Int k,  \
+      const Value* alpha, const Value* a, Int lda, long long stride_a, const Value* b, Int ldb,    \
+      long long stride_b, const Value* beta, Value* c, Int ldc, long long stride_c, Int batches) { \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return gemm_strided(handle,                                                                    \
+                        Gemm<Value>{op_a, op_b, m, n, k, factor(handle, alpha), a, lda, b, ldb,    \
+                                    factor(handle, beta), c, ldc},                                 \
+                        stride_a, stride_b, stride_c, batches);                                    \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##trsm##suffix(                                                          \
+      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t op,   \
+      cublasDiagType_t diagonal, Int m, Int n, const Value* alpha, const Value* a, Int lda,        \
+      Value* b, Int ldb) {                                                                         \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return trsm(handle, Trsm<Value>{side, uplo, op, diagonal, m, n, factor(handle, alpha), a, lda, \
+                                    b, ldb});                                                      \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##trsmBatched##suffix(                                                   \
+      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t op,   \
+      cublasDiagType_t diagonal, Int m, Int n, const Value* alpha, const Value* const a[],         \
+      Int lda, Value* const b[], Int ldb, Int batches) {                                           \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return trsm_batched(handle,                                                                    \
+                        Trsm<Value>{side, uplo, op, diagonal, m, n, factor(handle, alpha),         \
+                                    nullptr, lda, nullptr, ldb},                                   \
+                        a, b, batches);                                                            \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##trmm##suffix(                                                          \
+      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t op,   \
+      cublasDiagType_t diagonal, Int m, Int n, const Value* alpha, const Value* a, Int lda,        \
+      const Value* b, Int ldb, Value* c, Int ldc) {                                                \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return trmm(handle, side,                                                                      \
+                Triangle<const Value>{a, side == CUBLAS_SIDE_LEFT ? m : n, lda,                    \
+                                      uplo == CUBLAS_FILL_MODE_LOWER, Kind::triangular,            \
+                                      Storage::full, 0, diagonal == CUBLAS_DIAG_UNIT},             \
+                op, m, n, alpha, b, ldb, c, ldc);                                                  \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##geam##suffix(cublasHandle_t handle, cublasOperation_t op_a,            \
+                                         cublasOperation_t op_b, Int m, Int n, const Value* alpha, \
+                                         const Value* a, Int lda, const Value* beta,               \
+                                         const Value* b, Int ldb, Value* c, Int ldc) {             \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return geam(handle, op_a, op_b, m, n, alpha, a, lda, beta, b, ldb, c, ldc);                    \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##dgmm##suffix(cublasHandle_t handle, cublasSideMode_t side, Int m,      \
+                                         Int n, const Value* a, Int lda, const Value* x,           \
+                                         Int stride, Value* c, Int ldc) {                          \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return dgmm(handle, side, m, n, a, lda, x, stride, c, ldc);                                    \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##symv##suffix(                                                          \
+      cublasHandle_t handle, cublasFillMode_t uplo, Int n, const Value* alpha, const Value* a,     \
+      Int lda, const Value* x, Int stride_x, const Value* beta, Value* y, Int stride_y) {          \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return symmetric_vector(handle,                                                                \
+                            Triangle<const Value>{a, n, lda, uplo == CUBLAS_FILL_MODE_LOWER,       \
+                                                  Kind::symmetric, Storage::full, 0},              \
+                            alpha, x, stride_x, beta, y, stride_y);                                \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##syr##suffix(cublasHandle_t handle, cublasFillMode_t uplo, Int n,       \
+                                        const Value* alpha, const Value* x, Int stride, Value* a,  \
+                                        Int lda) {                                                 \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return rank_update<Value>(handle,                                                              \
+                              Triangle<Value>{a, n, lda, uplo == CUBLAS_FILL_MODE_LOWER,           \
+                                              Kind::symmetric, Storage::full, 0},                  \
+                              alpha, x, stride, nullptr, 1);                                       \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##syr2##suffix(cublasHandle_t handle, cublasFillMode_t uplo, Int n,      \
+                                         const Value* alpha, const Value* x, Int stride_x,         \
+                                         const Value* y, Int stride_y, Value* a, Int lda) {        \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return rank_update<Value>(handle,                                                              \
+                              Triangle<Value>{a, n, lda, uplo == CUBLAS_FILL_MODE_LOWER,           \
+                                              Kind::symmetric, Storage::full, 0},                  \
+                              alpha, x, stride_x, y, stride_y);                                    \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##symm##suffix(cublasHandle_t handle, cublasSideMode_t side,             \
+                                         cublasFillMode_t uplo, Int m, Int n, const Value* alpha,  \
+                                         const Value* a, Int lda, const Value* b, Int ldb,         \
+                                         const Value* beta, Value* c, Int ldc) {                   \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return symm(handle, side,                                                                      \
+                Triangle<const Value>{a, side == CUBLAS_SIDE_LEFT ? m : n, lda,                    \
+                                      uplo == CUBLAS_FILL_MODE_LOWER, Kind::symmetric},            \
+                m, n, alpha, b, ldb, beta, c, ldc);                                                \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##syrk##suffix(                                                          \
+      cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t op, Int n, Int k,            \
+      const Value* alpha, const Value* a, Int lda, const Value* beta, Value* c, Int ldc) {         \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return rank_k_update(                                                                          \
+        handle, Triangle<Value>{c, n, ldc, uplo == CUBLAS_FILL_MODE_LOWER, Kind::symmetric}, op,   \
+        k, alpha, a, lda, a, lda, beta, false);                                                    \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##syr2k##suffix(cublasHandle_t handle, cublasFillMode_t uplo,            \
+                                          cublasOperation_t op, Int n, Int k, const Value* alpha,  \
+                                          const Value* a, Int lda, const Value* b, Int ldb,        \
+                                          const Value* beta, Value* c, Int ldc) {                  \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return rank_k_update(                                                                          \
+        handle, Triangle<Value>{c, n, ldc, uplo == CUBLAS_FILL_MODE_LOWER, Kind::symmetric}, op,   \
+        k, alpha, a, lda, b, ldb, beta, true);                                                     \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##syrkx##suffix(cublasHandle_t handle, cublasFillMode_t uplo,            \
+                                          cublasOperation_t op, Int n, Int k, const Value* alpha,  \
+                                          const Value* a, Int lda, const Value* b, Int ldb,        \
+                                          const Value* beta, Value* c, Int ldc) {                  \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return rank_k_update(                                                                          \
+        handle, Triangle<Value>{c, n, ldc, uplo == CUBLAS_FILL_MODE_LOWER, Kind::symmetric}, op,   \
+        k, alpha, a, lda, b, ldb, beta, false);                                                    \
   }
-CUDA_ON_CPU_BLAS(s, S, float)
-CUDA_ON_CPU_BLAS(d, D, double)
-#undef CUDA_ON_CPU_BLAS
+#define CUDA_ON_CPU_CUBLAS_REAL(P, Value, Real, Int, suffix)                                     \
+  template <typename = void>                                                                     \
+  cublasStatus_t cublas##P##sbmv##suffix(cublasHandle_t handle, cublasFillMode_t uplo, Int n,    \
+                                         Int band, const Value* alpha, const Value* a, Int lda,  \
+                                         const Value* x, Int stride_x, const Value* beta,        \
+                                         Value* y, Int stride_y) {                               \
+    using namespace cuda_on_cpu::blas;                                                           \
+    return symmetric_vector(handle,                                                              \
+                            Triangle<const Value>{a, n, lda, uplo == CUBLAS_FILL_MODE_LOWER,     \
+                                                  Kind::symmetric, Storage::band, band},         \
+                            alpha, x, stride_x, beta, y, stride_y);                              \
+  }                                                                                              \
+  template <typename = void>                                                                     \
+  cublasStatus_t cublas##P##spmv##suffix(                                                        \
+      cublasHandle_t handle, cublasFillMode_t uplo, Int n, const Value* alpha, const Value* a,   \
+      const Value* x, Int stride_x, const Value* beta, Value* y, Int stride_y) {                 \
+    using namespace cuda_on_cpu::blas;                                                           \
+    return symmetric_vector(handle,                                                              \
+                            Triangle<const Value>{a, n, 0, uplo == CUBLAS_FILL_MODE_LOWER,       \
+                                                  Kind::symmetric, Storage::packed, 0},          \
+                            alpha, x, stride_x, beta, y, stride_y);                              \
+  }                                                                                              \
+  template <typename = void>                                                                     \
+  cublasStatus_t cublas##P##spr##suffix(cublasHandle_t handle, cublasFillMode_t uplo, Int n,     \
+                                        const Value* alpha, const Value* x, Int stride,          \
+                                        Value* a) {                                              \
+    using namespace cuda_on_cpu::blas;                                                           \
+    return rank_update<Value>(handle,                                                            \
+                              Triangle<Value>{a, n, 0, uplo == CUBLAS_FILL_MODE_LOWER,           \
+                                              Kind::symmetric, Storage::packed, 0},              \
+                              alpha, x, stride, nullptr, 1);                                     \
+  }                                                                                              \
+  template <typename = void>                                                                     \
+  cublasStatus_t cublas##P##spr2##suffix(cublasHandle_t handle, cublasFillMode_t uplo, Int n,    \
+                                         const Value* alpha, const Value* x, Int stride_x,       \
+                                         const Value* y, Int stride_y, Value* a) {               \
+    using namespace cuda_on_cpu::blas;                                                           \
+    return rank_update<Value>(handle,                                                            \
+                              Triangle<Value>{a, n, 0, uplo == CUBLAS_FILL_MODE_LOWER,           \
+                                              Kind::symmetric, Storage::packed, 0},              \
+                              alpha, x, stride_x, y, stride_y);                                  \
+  }                                                                                              \
+  template <typename = void>                                                                     \
+  cublasStatus_t cublas##P##dot##suffix(cublasHandle_t handle, Int n, const Value* x,            \
+                                        Int stride_x, const Value* y, Int stride_y,              \
+                                        Value* result) {                                         \
+    using namespace cuda_on_cpu::blas;                                                           \
+    return dot(handle, n, x, stride_x, y, stride_y, result, false);                              \
+  }                                                                                              \
+  template <typename = void>                                                                     \
+  cublasStatus_t cublas##P##ger##suffix(cublasHandle_t handle, Int m, Int n, const Value* alpha, \
+                                        const Value* x, Int stride_x, const Value* y,            \
+                                        Int stride_y, Value* a, Int lda) {                       \
+    using namespace cuda_on_cpu::blas;                                                           \
+    return ger(handle, m, n, alpha, x, stride_x, y, stride_y, a, lda, false);                    \
+  }                                                                                              \
+  template <typename = void>                                                                     \
+  cublasStatus_t cublas##P##rotm##suffix(cublasHandle_t handle, Int n, Value* x, Int stride_x,   \
+                                         Value* y, Int stride_y, const Value* parameters) {      \
+    using namespace cuda_on_cpu::blas;                                                           \
+    return rotm(handle, n, x, stride_x, y, stride_y, parameters);                                \
+  }
+#define CUDA_ON_CPU_CUBLAS_COMPLEX(P, R, Value, Real, Int, suffix)                                 \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##hemv##suffix(                                                          \
+      cublasHandle_t handle, cublasFillMode_t uplo, Int n, const Value* alpha, const Value* a,     \
+      Int lda, const Value* x, Int stride_x, const Value* beta, Value* y, Int stride_y) {          \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return symmetric_vector(handle,                                                                \
+                            Triangle<const Value>{a, n, lda, uplo == CUBLAS_FILL_MODE_LOWER,       \
+                                                  Kind::hermitian, Storage::full, 0},              \
+                            alpha, x, stride_x, beta, y, stride_y);                                \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##hbmv##suffix(cublasHandle_t handle, cublasFillMode_t uplo, Int n,      \
+                                         Int band, const Value* alpha, const Value* a, Int lda,    \
+                                         const Value* x, Int stride_x, const Value* beta,          \
+                                         Value* y, Int stride_y) {                                 \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return symmetric_vector(handle,                                                                \
+                            Triangle<const Value>{a, n, lda, uplo == CUBLAS_FILL_MODE_LOWER,       \
+                                                  Kind::hermitian, Storage::band, band},           \
+                            alpha, x, stride_x, beta, y, stride_y);                                \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##hpmv##suffix(                                                          \
+      cublasHandle_t handle, cublasFillMode_t uplo, Int n, const Value* alpha, const Value* a,     \
+      const Value* x, Int stride_x, const Value* beta, Value* y, Int stride_y) {                   \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return symmetric_vector(handle,                                                                \
+                            Triangle<const Value>{a, n, 0, uplo == CUBLAS_FILL_MODE_LOWER,         \
+                                                  Kind::hermitian, Storage::packed, 0},            \
+                            alpha, x, stride_x, beta, y, stride_y);                                \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##her##suffix(cublasHandle_t handle, cublasFillMode_t uplo, Int n,       \
+                                        const Real* alpha, const Value* x, Int stride, Value* a,   \
+                                        Int lda) {                                                 \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return rank_update<Value>(handle,                                                              \
+                              Triangle<Value>{a, n, lda, uplo == CUBLAS_FILL_MODE_LOWER,           \
+                                              Kind::hermitian, Storage::full, 0},                  \
+                              alpha, x, stride, nullptr, 1);                                       \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##hpr##suffix(cublasHandle_t handle, cublasFillMode_t uplo, Int n,       \
+                                        const Real* alpha, const Value* x, Int stride, Value* a) { \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return rank_update<Value>(handle,                                                              \
+                              Triangle<Value>{a, n, 0, uplo == CUBLAS_FILL_MODE_LOWER,             \
+                                              Kind::hermitian, Storage::packed, 0},                \
+                              alpha, x, stride, nullptr, 1);                                       \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##her2##suffix(cublasHandle_t handle, cublasFillMode_t uplo, Int n,      \
+                                         const Value* alpha, const Value* x, Int stride_x,         \
+                                         const Value* y, Int stride_y, Value* a, Int lda) {        \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return rank_update<Value>(handle,                                                              \
+                              Triangle<Value>{a, n, lda, uplo == CUBLAS_FILL_MODE_LOWER,           \
+                                              Kind::hermitian, Storage::full, 0},                  \
+                              alpha, x, stride_x, y, stride_y);                                    \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##hpr2##suffix(cublasHandle_t handle, cublasFillMode_t uplo, Int n,      \
+                                         const Value* alpha, const Value* x, Int stride_x,         \
+                                         const Value* y, Int stride_y, Value* a) {                 \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return rank_update<Value>(handle,                                                              \
+                              Triangle<Value>{a, n, 0, uplo == CUBLAS_FILL_MODE_LOWER,             \
+                                              Kind::hermitian, Storage::packed, 0},                \
+                              alpha, x, stride_x, y, stride_y);                                    \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##hemm##suffix(cublasHandle_t handle, cublasSideMode_t side,             \
+                                         cublasFillMode_t uplo, Int m, Int n, const Value* alpha,  \
+                                         const Value* a, Int lda, const Value* b, Int ldb,         \
+                                         const Value* beta, Value* c, Int ldc) {                   \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return symm(handle, side,                                                                      \
+                Triangle<const Value>{a, side == CUBLAS_SIDE_LEFT ? m : n, lda,                    \
+                                      uplo == CUBLAS_FILL_MODE_LOWER, Kind::hermitian},            \
+                m, n, alpha, b, ldb, beta, c, ldc);                                                \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##herk##suffix(                                                          \
+      cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t op, Int n, Int k,            \
+      const Real* alpha, const Value* a, Int lda, const Real* beta, Value* c, Int ldc) {           \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return rank_k_update(                                                                          \
+        handle, Triangle<Value>{c, n, ldc, uplo == CUBLAS_FILL_MODE_LOWER, Kind::hermitian}, op,   \
+        k, alpha, a, lda, a, lda, beta, false);                                                    \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##her2k##suffix(cublasHandle_t handle, cublasFillMode_t uplo,            \
+                                          cublasOperation_t op, Int n, Int k, const Value* alpha,  \
+                                          const Value* a, Int lda, const Value* b, Int ldb,        \
+                                          const Real* beta, Value* c, Int ldc) {                   \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return rank_k_update(                                                                          \
+        handle, Triangle<Value>{c, n, ldc, uplo == CUBLAS_FILL_MODE_LOWER, Kind::hermitian}, op,   \
+        k, alpha, a, lda, b, ldb, beta, true);                                                     \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##herkx##suffix(cublasHandle_t handle, cublasFillMode_t uplo,            \
+                                          cublasOperation_t op, Int n, Int k, const Value* alpha,  \
+                                          const Value* a, Int lda, const Value* b, Int ldb,        \
+                                          const Real* beta, Value* c, Int ldc) {                   \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return rank_k_update(                                                                          \
+        handle, Triangle<Value>{c, n, ldc, uplo == CUBLAS_FILL_MODE_LOWER, Kind::hermitian}, op,   \
+        k, alpha, a, lda, b, ldb, beta, false);                                                    \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##dotu##suffix(cublasHandle_t handle, Int n, const Value* x,             \
+                                         Int stride_x, const Value* y, Int stride_y,               \
+                                         Value* result) {                                          \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return dot(handle, n, x, stride_x, y, stride_y, result, false);                                \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##dotc##suffix(cublasHandle_t handle, Int n, const Value* x,             \
+                                         Int stride_x, const Value* y, Int stride_y,               \
+                                         Value* result) {                                          \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return dot(handle, n, x, stride_x, y, stride_y, result, true);                                 \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##geru##suffix(cublasHandle_t handle, Int m, Int n, const Value* alpha,  \
+                                         const Value* x, Int stride_x, const Value* y,             \
+                                         Int stride_y, Value* a, Int lda) {                        \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return ger(handle, m, n, alpha, x, stride_x, y, stride_y, a, lda, false);                      \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##gerc##suffix(cublasHandle_t handle, Int m, Int n, const Value* alpha,  \
+                                         const Value* x, Int stride_x, const Value* y,             \
+                                         Int stride_y, Value* a, Int lda) {                        \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return ger(handle, m, n, alpha, x, stride_x, y, stride_y, a, lda, true);                       \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##gemm3m##suffix(                                                        \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, Int m, Int n, Int k,  \
+      const Value* alpha, const Value* a, Int lda, const Value* b, Int ldb, const Value* beta,     \
+      Value* c, Int ldc) {                                                                         \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return gemm(handle, Gemm<Value>{op_a, op_b, m, n, k, factor(handle, alpha), a, lda, b, ldb,    \
+                                    factor(handle, beta), c, ldc});                                \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##R##scal##suffix(cublasHandle_t handle, Int n, const Real* alpha,       \
+                                            Value* x, Int stride) {                                \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return scal(handle, n, alpha, x, stride);                                                      \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##R##rot##suffix(cublasHandle_t handle, Int n, Value* x, Int stride_x,   \
+                                           Value* y, Int stride_y, const Real* c, const Real* s) { \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return rot(handle, n, x, stride_x, y, stride_y, c, s);                                         \
+  }
+#define CUDA_ON_CPU_CUBLAS_REDUCTIONS(p, RP, Value, Real, Int, suffix)                  \
+  template <typename = void>                                                            \
+  cublasStatus_t cublasI##p##amax##suffix(cublasHandle_t handle, Int n, const Value* x, \
+                                          Int stride, Int* result) {                    \
+    using namespace cuda_on_cpu::blas;                                                  \
+    return extreme(handle, n, x, stride, result, true);                                 \
+  }                                                                                     \
+  template <typename = void>                                                            \
+  cublasStatus_t cublasI##p##amin##suffix(cublasHandle_t handle, Int n, const Value* x, \
+                                          Int stride, Int* result) {                    \
+    using namespace cuda_on_cpu::blas;                                                  \
+    return extreme(handle, n, x, stride, result, false);                                \
+  }                                                                                     \
+  template <typename = void>                                                            \
+  cublasStatus_t cublas##RP##asum##suffix(cublasHandle_t handle, Int n, const Value* x, \
+                                          Int stride, Real* result) {                   \
+    using namespace cuda_on_cpu::blas;                                                  \
+    return asum(handle, n, x, stride, result);                                          \
+  }                                                                                     \
+  template <typename = void>                                                            \
+  cublasStatus_t cublas##RP##nrm2##suffix(cublasHandle_t handle, Int n, const Value* x, \
+                                          Int stride, Real* result) {                   \
+    using namespace cuda_on_cpu::blas;                                                  \
+    return nrm2(handle, n, x, stride, result);                                          \
+  }
+#define CUDA_ON_CPU_CUBLAS_SMALL(P, Value, Real)                                                   \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##rotg(cublasHandle_t handle, Value* a, Value* b, Real* c, Value* s) {   \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return rotg(handle, a, b, c, s);                                                               \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##getrfBatched(cublasHandle_t handle, int n, Value* const a[], int lda,  \
+                                         int* pivots, int* info, int batches) {                    \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return getrf_batched(handle, n, a, lda, pivots, info, batches);                                \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##getrsBatched(                                                          \
+      cublasHandle_t handle, cublasOperation_t op, int n, int columns, const Value* const a[],     \
+      int lda, const int* pivots, Value* const b[], int ldb, int* info, int batches) {             \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return getrs_batched(handle, op, n, columns, a, lda, pivots, b, ldb, info, batches);           \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##getriBatched(cublasHandle_t handle, int n, const Value* const a[],     \
+                                         int lda, const int* pivots, Value* const c[], int ldc,    \
+                                         int* info, int batches) {                                 \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return getri_batched(handle, n, a, lda, pivots, c, ldc, info, batches);                        \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##matinvBatched(cublasHandle_t handle, int n, const Value* const a[],    \
+                                          int lda, Value* const inverse[], int stride, int* info,  \
+                                          int batches) {                                           \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return matinv_batched(handle, n, a, lda, inverse, stride, info, batches);                      \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##tpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n,             \
+                                  const Value* packed, Value* a, int lda) {                        \
+    using namespace cuda_on_cpu::blas;                                                             \
+    const bool lower = uplo == CUBLAS_FILL_MODE_LOWER;                                             \
+    return copy_triangle(                                                                          \
+        handle, Triangle<const Value>{packed, n, 0, lower, Kind::triangular, Storage::packed},     \
+        Triangle<Value>{a, n, lda, lower, Kind::triangular});                                      \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##trttp(cublasHandle_t handle, cublasFillMode_t uplo, int n,             \
+                                  const Value* a, int lda, Value* packed) {                        \
+    using namespace cuda_on_cpu::blas;                                                             \
+    const bool lower = uplo == CUBLAS_FILL_MODE_LOWER;                                             \
+    return copy_triangle(handle, Triangle<const Value>{a, n, lda, lower, Kind::triangular},        \
+                         Triangle<Value>{packed, n, 0, lower, Kind::triangular, Storage::packed}); \
+  }
+#define CUDA_ON_CPU_CUBLAS_SMALL_REAL(P, Value)                                           \
+  template <typename = void>                                                              \
+  cublasStatus_t cublas##P##rotmg(cublasHandle_t handle, Value* d1, Value* d2, Value* x1, \
+                                  const Value* y1, Value* parameters) {                   \
+    using namespace cuda_on_cpu::blas;                                                    \
+    return rotmg(handle, d1, d2, x1, y1, parameters);                                     \
+  }
+#define CUDA_ON_CPU_CUBLAS_ALL(Int, suffix)                              \
+  CUDA_ON_CPU_CUBLAS(S, float, float, Int, suffix)                       \
+  CUDA_ON_CPU_CUBLAS(D, double, double, Int, suffix)                     \
+  CUDA_ON_CPU_CUBLAS(C, cuComplex, float, Int, suffix)                   \
+  CUDA_ON_CPU_CUBLAS(Z, cuDoubleComplex, double, Int, suffix)            \
+  CUDA_ON_CPU_CUBLAS_REAL(S, float, float, Int, suffix)                  \
+  CUDA_ON_CPU_CUBLAS_REAL(D, double, double, Int, suffix)                \
+  CUDA_ON_CPU_CUBLAS_COMPLEX(C, s, cuComplex, float, Int, suffix)        \
+  CUDA_ON_CPU_CUBLAS_COMPLEX(Z, d, cuDoubleComplex, double, Int, suffix) \
+  CUDA_ON_CPU_CUBLAS_REDUCTIONS(s, S, float, float, Int, suffix)         \
+  CUDA_ON_CPU_CUBLAS_REDUCTIONS(d, D, double, double, Int, suffix)       \
+  CUDA_ON_CPU_CUBLAS_REDUCTIONS(c, Sc, cuComplex, float, Int, suffix)    \
+  CUDA_ON_CPU_CUBLAS_REDUCTIONS(z, Dz, cuDoubleComplex, double, Int, suffix)
+CUDA_ON_CPU_CUBLAS_ALL(int, )
+CUDA_ON_CPU_CUBLAS_ALL(std::int64_t, _64)
+CUDA_ON_CPU_CUBLAS_SMALL(S, float, float)
+CUDA_ON_CPU_CUBLAS_SMALL(D, double, double)
+CUDA_ON_CPU_CUBLAS_SMALL(C, cuComplex, float)
+CUDA_ON_CPU_CUBLAS_SMALL(Z, cuDoubleComplex, double)
+CUDA_ON_CPU_CUBLAS_SMALL_REAL(S, float)
+CUDA_ON_CPU_CUBLAS_SMALL_REAL(D, double)
+#undef CUDA_ON_CPU_CUBLAS
+#undef CUDA_ON_CPU_CUBLAS_REAL
+#undef CUDA_ON_CPU_CUBLAS_COMPLEX
+#undef CUDA_ON_CPU_CUBLAS_REDUCTIONS
+#undef CUDA_ON_CPU_CUBLAS_SMALL
+#undef CUDA_ON_CPU_CUBLAS_SMALL_REAL
+#undef CUDA_ON_CPU_CUBLAS_ALL
 
 // --- Products of matrices whose types are arguments
 
@@ -349,6 +828,13 @@ inline bool begins_at_words(const void* first, cudaDataType type, int stride) {
   return type != CUDA_R_8I || (reinterpret_cast<std::uintptr_t>(first) % 4 == 0 && stride % 4 == 0);
 }
 
+/// A factor whose type is an argument. It is in memory of the host, or in memory of the device
+/// after all earlier operations.
+inline double scale_of(cublasHandle_t handle, const void* factor, cudaDataType type) {
+  if (handle->mode == CUBLAS_POINTER_MODE_DEVICE) cudaStreamSynchronize(handle->stream);
+  return element<double>(factor, type, 0);
+}
+
 }  // namespace cuda_on_cpu
 
 inline cublasStatus_t cublasGemmStridedBatchedEx(
@@ -359,6 +845,22 @@ inline cublasStatus_t cublasGemmStridedBatchedEx(
     cublasGemmAlgo_t) {
   using namespace cuda_on_cpu;
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  const auto are_all = [&](cudaDataType type) {
+    return type_a == type && type_b == type && type_c == type;
+  };
+  if (are_all(CUDA_C_32F))
+    return cublasCgemmStridedBatched(
+        handle, op_a, op_b, m, n, k, static_cast<const cuComplex*>(alpha),
+        static_cast<const cuComplex*>(a), lda, stride_a, static_cast<const cuComplex*>(b), ldb,
+        stride_b, static_cast<const cuComplex*>(beta), static_cast<cuComplex*>(c), ldc, stride_c,
+        batches);
+  if (are_all(CUDA_C_64F))
+    return cublasZgemmStridedBatched(handle, op_a, op_b, m, n, k,
+                                     static_cast<const cuDoubleComplex*>(alpha),
+                                     static_cast<const cuDoubleComplex*>(a), lda, stride_a,
+                                     static_cast<const cuDoubleComplex*>(b), ldb, stride_b,
+                                     static_cast<const cuDoubleComplex*>(beta),
+                                     static_cast<cuDoubleComplex*>(c), ldc, stride_c, batches);
   if (m < 0 || n < 0 || k < 0 || lda < 1 || ldb < 1 || ldc < 1 || batches < 0)
     return CUBLAS_STATUS_INVALID_VALUE;
   const cudaDataType scale = scale_type_of(compute);
@@ -369,8 +871,8 @@ inline cublasStatus_t cublasGemmStridedBatchedEx(
                         result,
                         op_a != CUBLAS_OP_N,
                         op_b != CUBLAS_OP_N,
-                        element<double>(alpha, scale, 0),
-                        element<double>(beta, scale, 0)};
+                        scale_of(handle, alpha, scale),
+                        scale_of(handle, beta, scale)};
   if (!product.has_known_types() || !begins_at_words(a, type_a, lda) ||
       !begins_at_words(b, type_b, ldb))
     return CUBLAS_STATUS_NOT_SUPPORTED;
@@ -424,4 +926,181 @@ inline cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t op_a,
                                   const __half* beta, __half* c, int ldc) {
   return cublasGemmEx(handle, op_a, op_b, m, n, k, alpha, a, CUDA_R_16F, lda, b, CUDA_R_16F, ldb,
                       beta, c, CUDA_R_16F, ldc, CUBLAS_COMPUTE_16F, CUBLAS_GEMM_DEFAULT);
+}
+inline cublasStatus_t cublasHgemmStridedBatched(cublasHandle_t handle, cublasOperation_t op_a,
+                                                cublasOperation_t op_b, int m, int n, int k,
+                                                const __half* alpha, const __half* a, int lda,
+                                                long long stride_a, const __half* b, int ldb,
+                                                long long stride_b, const __half* beta, __half* c,
+                                                int ldc, long long stride_c, int batches) {
+  return cublasGemmStridedBatchedEx(handle, op_a, op_b, m, n, k, alpha, a, CUDA_R_16F, lda,
+                                    stride_a, b, CUDA_R_16F, ldb, stride_b, beta, c, CUDA_R_16F,
+                                    ldc, stride_c, batches, CUBLAS_COMPUTE_16F,
+                                    CUBLAS_GEMM_DEFAULT);
+}
+inline cublasStatus_t cublasSgemmEx(cublasHandle_t handle, cublasOperation_t op_a,
+                                    cublasOperation_t op_b, int m, int n, int k, const float* alpha,
+                                    const void* a, cudaDataType type_a, int lda, const void* b,
+                                    cudaDataType type_b, int ldb, const float* beta, void* c,
+                                    cudaDataType type_c, int ldc) {
+  return cublasGemmEx(handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c,
+                      type_c, ldc, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+}
+
+/// A batch of products. The addresses of the matrices are in device memory, and earlier operations
+/// have to be complete.
+inline cublasStatus_t cublasGemmBatchedEx(
+    cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
+    const void* alpha, const void* const a[], cudaDataType type_a, int lda, const void* const b[],
+    cudaDataType type_b, int ldb, const void* beta, void* const c[], cudaDataType type_c, int ldc,
+    int batches, cublasComputeType_t compute, cublasGemmAlgo_t algorithm) {
+  using cuda_on_cpu::blas::get;
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (batches < 0) return CUBLAS_STATUS_INVALID_VALUE;
+  if (cudaStreamSynchronize(handle->stream) != cudaSuccess) return CUBLAS_STATUS_EXECUTION_FAILED;
+  for (int i = 0; i < batches; ++i)
+    if (const auto status =
+            cublasGemmEx(handle, op_a, op_b, m, n, k, alpha, get(a + i), type_a, lda, get(b + i),
+                         type_b, ldb, beta, get(c + i), type_c, ldc, compute, algorithm);
+        status != CUBLAS_STATUS_SUCCESS)
+      return status;
+  return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasHgemmBatched(cublasHandle_t handle, cublasOperation_t op_a,
+                                         cublasOperation_t op_b, int m, int n, int k,
+                                         const __half* alpha, const __half* const a[], int lda,
+                                         const __half* const b[], int ldb, const __half* beta,
+                                         __half* const c[], int ldc, int batches) {
+  return cublasGemmBatchedEx(handle, op_a, op_b, m, n, k, alpha,
+                             reinterpret_cast<const void* const*>(a), CUDA_R_16F, lda,
+                             reinterpret_cast<const void* const*>(b), CUDA_R_16F, ldb, beta,
+                             reinterpret_cast<void* const*>(c), CUDA_R_16F, ldc, batches,
+                             CUBLAS_COMPUTE_16F, CUBLAS_GEMM_DEFAULT);
+}
+
+// --- Level 1 whose types are arguments: real ones, computed in double precision
+
+namespace cuda_on_cpu {
+
+/// A vector whose element type is an argument.
+struct TypedVector {
+  void* first;
+  cudaDataType type;
+  blas::Index size, stride;
+
+  std::size_t index(blas::Index i) const {
+    return static_cast<std::size_t>((stride > 0 ? i : i - size + 1) * stride);
+  }
+  double get(blas::Index i) const { return element<double>(first, type, index(i)); }
+  void set(blas::Index i, double value) const { put_element(first, type, index(i), value); }
+  Touched touched(bool written) const {
+    const blas::Index places = size <= 0 ? 0 : (size - 1) * (stride < 0 ? -stride : stride) + 1;
+    return {first, static_cast<std::size_t>(places) * bytes_of(type), written};
+  }
+};
+inline TypedVector typed(const void* first, cudaDataType type, int size, int stride) {
+  return {const_cast<void*>(first), type, size, stride};
+}
+inline bool are_known(std::initializer_list<cudaDataType> types) {
+  for (const cudaDataType type : types)
+    if (bytes_of(type) == 0) return false;
+  return true;
+}
+/// A value whose type is an argument, at the location that the pointer mode of the handle requires.
+template <typename Work>
+cublasStatus_t give_typed(cublasHandle_t handle, void* result, cudaDataType type, Touched first,
+                          Touched second, Work work) {
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  const bool on_host = handle->mode == CUBLAS_POINTER_MODE_HOST;
+  const Touched given = on_host ? blas::nothing() : Touched{result, bytes_of(type), true, false};
+  const cublasStatus_t status = blas::in_stream(handle, {first, second, given},
+                                                [=] { put_element(result, type, 0, work()); });
+  return on_host && status == CUBLAS_STATUS_SUCCESS &&
+                 cudaStreamSynchronize(handle->stream) != cudaSuccess
+             ? CUBLAS_STATUS_EXECUTION_FAILED
+             : status;
+}
+
+}  // namespace cuda_on_cpu
+
+inline cublasStatus_t cublasDotEx(cublasHandle_t handle, int n, const void* x, cudaDataType type_x,
+                                  int stride_x, const void* y, cudaDataType type_y, int stride_y,
+                                  void* result, cudaDataType type, cudaDataType) {
+  using namespace cuda_on_cpu;
+  if (!are_known({type_x, type_y, type})) return CUBLAS_STATUS_NOT_SUPPORTED;
+  const TypedVector v = typed(x, type_x, n, stride_x), w = typed(y, type_y, n, stride_y);
+  return give_typed(handle, result, type, v.touched(false), w.touched(false), [=] {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += v.get(i) * w.get(i);
+    return sum;
+  });
+}
+inline cublasStatus_t cublasDotcEx(cublasHandle_t handle, int n, const void* x, cudaDataType type_x,
+                                   int stride_x, const void* y, cudaDataType type_y, int stride_y,
+                                   void* result, cudaDataType type, cudaDataType execution) {
+  return cublasDotEx(handle, n, x, type_x, stride_x, y, type_y, stride_y, result, type, execution);
+}
+inline cublasStatus_t cublasNrm2Ex(cublasHandle_t handle, int n, const void* x, cudaDataType type_x,
+                                   int stride, void* result, cudaDataType type, cudaDataType) {
+  using namespace cuda_on_cpu;
+  if (!are_known({type_x, type})) return CUBLAS_STATUS_NOT_SUPPORTED;
+  const TypedVector v = typed(x, type_x, n, stride);
+  return give_typed(handle, result, type, v.touched(false), blas::nothing(), [=] {
+    double norm = 0;
+    for (int i = 0; i < n; ++i) norm = std::hypot(norm, v.get(i));
+    return norm;
+  });
+}
+inline cublasStatus_t cublasAsumEx(cublasHandle_t handle, int n, const void* x, cudaDataType type_x,
+                                   int stride, void* result, cudaDataType type, cudaDataType) {
+  using namespace cuda_on_cpu;
+  if (!are_known({type_x, type})) return CUBLAS_STATUS_NOT_SUPPORTED;
+  const TypedVector v = typed(x, type_x, n, stride);
+  return give_typed(handle, result, type, v.touched(false), blas::nothing(), [=] {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += std::fabs(v.get(i));
+    return sum;
+  });
+}
+inline cublasStatus_t cublasAxpyEx(cublasHandle_t handle, int n, const void* alpha,
+                                   cudaDataType type_alpha, const void* x, cudaDataType type_x,
+                                   int stride_x, void* y, cudaDataType type_y, int stride_y,
+                                   cudaDataType) {
+  using namespace cuda_on_cpu;
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (!are_known({type_alpha, type_x, type_y})) return CUBLAS_STATUS_NOT_SUPPORTED;
+  const TypedVector v = typed(x, type_x, n, stride_x), w = typed(y, type_y, n, stride_y);
+  const double by = scale_of(handle, alpha, type_alpha);
+  return blas::in_stream(handle, {v.touched(false), w.touched(true)}, [=] {
+    for (int i = 0; i < n; ++i) w.set(i, by * v.get(i) + w.get(i));
+  });
+}
+inline cublasStatus_t cublasScalEx(cublasHandle_t handle, int n, const void* alpha,
+                                   cudaDataType type_alpha, void* x, cudaDataType type_x,
+                                   int stride, cudaDataType) {
+  using namespace cuda_on_cpu;
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (!are_known({type_alpha, type_x})) return CUBLAS_STATUS_NOT_SUPPORTED;
+  const TypedVector v = typed(x, type_x, n, stride);
+  const double by = scale_of(handle, alpha, type_alpha);
+  return blas::in_stream(handle, {v.touched(true)}, [=] {
+    for (int i = 0; i < n; ++i) v.set(i, by * v.get(i));
+  });
+}
+inline cublasStatus_t cublasRotEx(cublasHandle_t handle, int n, void* x, cudaDataType type_x,
+                                  int stride_x, void* y, cudaDataType type_y, int stride_y,
+                                  const void* c, const void* s, cudaDataType type_cs,
+                                  cudaDataType) {
+  using namespace cuda_on_cpu;
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (!are_known({type_cs, type_x, type_y})) return CUBLAS_STATUS_NOT_SUPPORTED;
+  const TypedVector v = typed(x, type_x, n, stride_x), w = typed(y, type_y, n, stride_y);
+  const double by_c = scale_of(handle, c, type_cs), by_s = scale_of(handle, s, type_cs);
+  return blas::in_stream(handle, {v.touched(true), w.touched(true)}, [=] {
+    for (int i = 0; i < n; ++i) {
+      const double before_x = v.get(i), before_y = w.get(i);
+      v.set(i, by_c * before_x + by_s * before_y);
+      w.set(i, by_c * before_y - by_s * before_x);
+    }
+  });
 }

@@ -17,6 +17,7 @@
 #include "cuda_on_cpu/graph_nodes.hpp"
 #include "cuda_on_cpu/graphs.hpp"
 #include "cuda_on_cpu/ipc.hpp"
+#include "cuda_on_cpu/known_kernels.hpp"
 #include "cuda_on_cpu/math.hpp"
 #include "cuda_on_cpu/memory_pools.hpp"
 #include "cuda_on_cpu/ptx.hpp"

@@ -13,12 +13,8 @@
 
 #include "cuda_on_cpu/shown_names.hpp"
 
-#include <array>
 #include <cstddef>
-#include <memory>
-#include <mutex>
 #include <type_traits>
-#include <vector>
 
 #include "cuda_on_cpu/library_call.hpp"
 #include "cuda_runtime.h"
@@ -63,7 +59,7 @@ namespace cuda_on_cpu {
 
 /// What a handle stands for.
 struct FftPlan {
-  std::vector<int> extents;  ///< outermost first; empty if the plan was destroyed
+  List<int> extents;  ///< outermost first; empty if the plan was destroyed
   int batch;
   cufftType type;
   cudaStream_t stream;
@@ -72,14 +68,14 @@ struct FftPlan {
   std::size_t elements(bool of_half) const {
     std::size_t product = batch;
     for (const int extent : extents) product *= extent;
-    return of_half ? product / extents.back() * (extents.back() / 2 + 1) : product;
+    const int last = extents[extents.size() - 1];
+    return of_half ? product / last * (last / 2 + 1) : product;
   }
 };
 
 /// The plans of a process, numbered from 0.
 struct FftPlans {
-  std::mutex guard;
-  std::vector<FftPlan> all;
+  List<FftPlan> all;
 
   static FftPlans& instance() {
     static FftPlans plans;
@@ -87,22 +83,24 @@ struct FftPlans {
   }
 };
 
-inline cufftResult make_plan(cufftHandle* handle, std::vector<int> extents, cufftType type,
-                             int batch) {
+inline cufftResult make_plan(cufftHandle* handle, List<int> extents, cufftType type, int batch) {
   for (const int extent : extents)
     if (extent < 1) return CUFFT_INVALID_SIZE;
   if (batch < 1) return CUFFT_INVALID_SIZE;
   FftPlans& plans = FftPlans::instance();
-  const std::scoped_lock lock(plans.guard);
+  const LibraryLock lock(LibraryLock::of_plans);
   *handle = static_cast<int>(plans.all.size());
-  plans.all.push_back({std::move(extents), batch, type, nullptr});
+  List<FftPlan> more(plans.all.size() + 1);
+  for (std::size_t i = 0; i < plans.all.size(); ++i) more[i] = std::move(plans.all[i]);
+  more[plans.all.size()] = {std::move(extents), batch, type, nullptr};
+  plans.all = std::move(more);
   return CUFFT_SUCCESS;
 }
 
 /// A copy of a plan, empty if there is none.
 inline FftPlan plan_of(cufftHandle handle) {
   FftPlans& plans = FftPlans::instance();
-  const std::scoped_lock lock(plans.guard);
+  const LibraryLock lock(LibraryLock::of_plans);
   if (handle < 0 || handle >= static_cast<int>(plans.all.size())) return {};
   return plans.all[handle];
 }
@@ -110,18 +108,17 @@ inline FftPlan plan_of(cufftHandle handle) {
 /// Makes FFTW's plan, runs it and destroys it. Only runs may be done side by side.
 template <typename Make, typename Execute, typename Destroy>
 void transform(Make make, Execute execute, Destroy destroy) {
-  static std::mutex planner;
-  std::unique_lock lock(planner);
-  const auto plan = make();
-  lock.unlock();
+  const auto plan = [&] {
+    const LibraryLock lock(LibraryLock::of_planner);
+    return make();
+  }();
   execute(plan);
-  lock.lock();
+  const LibraryLock lock(LibraryLock::of_planner);
   destroy(plan);
 }
 
-template <typename From, typename To>
-cufftResult execute(cufftHandle handle, cufftType type, From* from, To* to,
-                    std::function<void(const FftPlan&)> work) {
+template <typename From, typename To, typename Work>
+cufftResult execute(cufftHandle handle, cufftType type, From* from, To* to, Work work) {
   const FftPlan plan = plan_of(handle);
   if (plan.extents.empty()) return CUFFT_INVALID_PLAN;
   if (plan.type != type) return CUFFT_INVALID_TYPE;
@@ -130,7 +127,7 @@ cufftResult execute(cufftHandle handle, cufftType type, From* from, To* to,
   const std::size_t read = plan.elements(to_real) * sizeof(From);
   const std::size_t written = plan.elements(of_real) * sizeof(To);
   // A transform back to real numbers overwrites what it starts from.
-  const auto error = library_call(plan.stream, {{from, read, to_real}, {to, written, true}},
+  const auto error = library_call(plan.stream, {{from, read, to_real}, {to, written, true, false}},
                                   [plan, work = std::move(work)] { work(plan); });
   return error == cudaSuccess ? CUFFT_SUCCESS : CUFFT_EXEC_FAILED;
 }
@@ -148,16 +145,16 @@ inline cufftResult cufftPlan3d(cufftHandle* plan, int nx, int ny, int nz, cufftT
 }
 inline cufftResult cufftSetStream(cufftHandle handle, cudaStream_t stream) {
   auto& plans = cuda_on_cpu::FftPlans::instance();
-  const std::scoped_lock lock(plans.guard);
+  const cuda_on_cpu::LibraryLock lock(cuda_on_cpu::LibraryLock::of_plans);
   if (handle < 0 || handle >= static_cast<int>(plans.all.size())) return CUFFT_INVALID_PLAN;
   plans.all[handle].stream = stream;
   return CUFFT_SUCCESS;
 }
 inline cufftResult cufftDestroy(cufftHandle handle) {
   auto& plans = cuda_on_cpu::FftPlans::instance();
-  const std::scoped_lock lock(plans.guard);
+  const cuda_on_cpu::LibraryLock lock(cuda_on_cpu::LibraryLock::of_plans);
   if (handle < 0 || handle >= static_cast<int>(plans.all.size())) return CUFFT_INVALID_PLAN;
-  plans.all[handle].extents.clear();
+  plans.all[handle].extents = {};
   return CUFFT_SUCCESS;
 }
 

@@ -7,8 +7,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <memory>
 
 #include "cuda_on_cpu/library_call.hpp"
 #include "curand_kernel.h"
@@ -56,7 +54,7 @@ using curandGenerator_t = curandGenerator_st*;
 inline curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType_t type) {
   if (type >= CURAND_RNG_QUASI_DEFAULT || type < CURAND_RNG_PSEUDO_DEFAULT)
     return CURAND_STATUS_TYPE_ERROR;
-  *generator = std::make_unique<curandGenerator_st>().release();
+  *generator = new curandGenerator_st();
   curand_init(0, 0, 0, &(*generator)->state);
   return CURAND_STATUS_SUCCESS;
 }
@@ -68,7 +66,7 @@ inline curandStatus_t curandCreateGeneratorHost(curandGenerator_t* generator,
 inline curandStatus_t curandDestroyGenerator(curandGenerator_t generator) {
   if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
   cudaStreamSynchronize(generator->stream);
-  const std::unique_ptr<curandGenerator_st> ended(generator);
+  delete generator;
   return CURAND_STATUS_SUCCESS;
 }
 inline curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream) {
@@ -81,9 +79,8 @@ inline curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t 
 namespace cuda_on_cpu {
 
 /// Puts into a generator's stream what is done to its state.
-inline curandStatus_t with_state(curandGenerator_t generator,
-                                 std::initializer_list<Touched> touched,
-                                 std::function<void(Philox&)> work) {
+template <typename Work>
+curandStatus_t with_state(curandGenerator_t generator, const List<Touched>& touched, Work work) {
   if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
   const cudaError_t error =
       library_call(generator->stream, touched, [generator, work] { work(generator->state); });

@@ -40,12 +40,13 @@ struct cusolverDnParams {};
 using cusolverDnParams_t = cusolverDnParams*;
 
 inline cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t* handle) {
-  *handle = std::make_unique<cusolverDnContext>().release();  // cusolverDnDestroy takes it back
+  *handle = new cusolverDnContext();
   return CUSOLVER_STATUS_SUCCESS;
 }
 inline cusolverStatus_t cusolverDnDestroy(cusolverDnHandle_t handle) {
-  const std::unique_ptr<cusolverDnContext> taken(handle);
-  return handle == nullptr ? CUSOLVER_STATUS_NOT_INITIALIZED : CUSOLVER_STATUS_SUCCESS;
+  if (handle == nullptr) return CUSOLVER_STATUS_NOT_INITIALIZED;
+  delete handle;
+  return CUSOLVER_STATUS_SUCCESS;
 }
 inline cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t handle, cudaStream_t stream) {
   if (handle == nullptr) return CUSOLVER_STATUS_NOT_INITIALIZED;
@@ -54,12 +55,13 @@ inline cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t handle, cudaStrea
 }
 
 inline cusolverStatus_t cusolverDnCreateParams(cusolverDnParams_t* parameters) {
-  *parameters = std::make_unique<cusolverDnParams>().release();  // ...DestroyParams takes it back
+  *parameters = new cusolverDnParams();
   return CUSOLVER_STATUS_SUCCESS;
 }
 inline cusolverStatus_t cusolverDnDestroyParams(cusolverDnParams_t parameters) {
-  const std::unique_ptr<cusolverDnParams> taken(parameters);
-  return parameters == nullptr ? CUSOLVER_STATUS_INVALID_VALUE : CUSOLVER_STATUS_SUCCESS;
+  if (parameters == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;
+  delete parameters;
+  return CUSOLVER_STATUS_SUCCESS;
 }
 
 namespace cuda_on_cpu {
@@ -104,11 +106,11 @@ inline cusolverStatus_t status_of(cudaError_t error) {
       return status;                                                                               \
     if (room == nullptr || elements < lapack_room || info == nullptr)                              \
       return CUSOLVER_STATUS_INVALID_VALUE;                                                        \
-    return status_of(                                                                              \
-        library_call(handle->stream, {matrix(a, lda, n, n), matrix(info, 1, 1, 1)}, [=] {          \
-          const char part = lapack_of(uplo);                                                       \
-          LAPACK_##letter##potrf(&part, &n, a, &lda, info);                                        \
-        }));                                                                                       \
+    return status_of(library_call(handle->stream,                                                  \
+                                  {blas::matrix(a, lda, n, n), blas::matrix(info, 1, 1, 1)}, [=] { \
+                                    const char part = lapack_of(uplo);                             \
+                                    LAPACK_##letter##potrf(&part, &n, a, &lda, info);              \
+                                  }));                                                             \
   }                                                                                                \
   inline cusolverStatus_t cusolverDn##Letter##potrs(                                               \
       cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, int sides, const Value* a, int lda, \
@@ -119,7 +121,8 @@ inline cusolverStatus_t status_of(cudaError_t error) {
     if (sides < 0 || ldb < n || ldb < 1 || b == nullptr || info == nullptr)                        \
       return CUSOLVER_STATUS_INVALID_VALUE;                                                        \
     return status_of(library_call(                                                                 \
-        handle->stream, {matrix(a, lda, n, n), matrix(b, ldb, n, sides), matrix(info, 1, 1, 1)},   \
+        handle->stream,                                                                            \
+        {blas::matrix(a, lda, n, n), blas::matrix(b, ldb, n, sides), blas::matrix(info, 1, 1, 1)}, \
         [=] {                                                                                      \
           const char part = lapack_of(uplo);                                                       \
           LAPACK_##letter##potrs(&part, &n, &sides, a, &lda, b, &ldb, info);                       \
@@ -133,7 +136,8 @@ inline cusolverStatus_t status_of(cudaError_t error) {
       return status;                                                                               \
     if (count < 0 || infos == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;                       \
     return status_of(library_call(                                                                 \
-        handle->stream, {matrix<Value* const>(as, 1, 1, count), matrix(infos, 1, 1, count)}, [=] { \
+        handle->stream,                                                                            \
+        {blas::matrix<Value* const>(as, 1, 1, count), blas::matrix(infos, 1, 1, count)}, [=] {     \
           const char part = lapack_of(uplo);                                                       \
           for (int i = 0; i < count; ++i)                                                          \
             LAPACK_##letter##potrf(&part, &n, of_batch(as, i), &lda, infos + i);                   \
@@ -147,15 +151,16 @@ inline cusolverStatus_t status_of(cudaError_t error) {
       return status;                                                                               \
     if (sides != 1 || ldb < n || bs == nullptr || info == nullptr || count < 0)                    \
       return CUSOLVER_STATUS_INVALID_VALUE;                                                        \
-    return status_of(library_call(handle->stream,                                                  \
-                                  {matrix<Value* const>(as, 1, 1, count),                          \
-                                   matrix<Value* const>(bs, 1, 1, count), matrix(info, 1, 1, 1)},  \
-                                  [=] {                                                            \
-                                    const char part = lapack_of(uplo);                             \
-                                    for (int i = 0; i < count; ++i)                                \
-                                      LAPACK_##letter##potrs(&part, &n, &sides, of_batch(as, i),   \
-                                                             &lda, of_batch(bs, i), &ldb, info);   \
-                                  }));                                                             \
+    return status_of(                                                                              \
+        library_call(handle->stream,                                                               \
+                     {blas::matrix<Value* const>(as, 1, 1, count),                                 \
+                      blas::matrix<Value* const>(bs, 1, 1, count), blas::matrix(info, 1, 1, 1)},   \
+                     [=] {                                                                         \
+                       const char part = lapack_of(uplo);                                          \
+                       for (int i = 0; i < count; ++i)                                             \
+                         LAPACK_##letter##potrs(&part, &n, &sides, of_batch(as, i), &lda,          \
+                                                of_batch(bs, i), &ldb, info);                      \
+                     }));                                                                          \
   }
 CUDA_ON_CPU_LAPACK(s, S, float)
 CUDA_ON_CPU_LAPACK(d, D, double)

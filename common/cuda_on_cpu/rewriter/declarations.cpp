@@ -30,13 +30,16 @@ bool has_attribute(const Source& source, const Declaration& d, const IsWanted& i
   return false;
 }
 
-/// Whether __global__ stands there, or what it becomes: by the compilers that programs are analysed
-/// with, and otherwise by g++.
+/// Whether __global__ stands there, or what it becomes: `noipa` for g++, `noinline` twice for
+/// clang++.
 bool is_kernel(const Source& source, const Declaration& d) {
   if (holds(source, d, "__global__")) return true;
   return has_attribute(source, d, [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i)
-      if (source.is(i, "flatten") || source.is(i, "noipa")) return true;
+    int noinlines = 0;
+    for (std::size_t i = first; i < last; ++i) {
+      noinlines += source.is(i, "noinline");
+      if (source.is(i, "noipa") || noinlines == 2) return true;
+    }
     return false;
   });
 }
@@ -218,30 +221,324 @@ std::size_t add_bodies(const Source& source, std::size_t mark, std::vector<Body>
   }
 }
 
+/// Kernels that are defined, and how often a name is.
+struct Kernels {
+  std::vector<Declaration> defined;
+  std::map<std::string, int, std::less<>> overloads;
+};
+
+Kernels find_kernels(const Source& source) {
+  Kernels kernels;
+  visit_declarations(source, [&](const Declaration& d) {
+    if (!is_kernel(source, d) || named_kernel(source, d).empty()) return;
+    kernels.defined.push_back(d);
+    ++kernels.overloads[named_kernel(source, d)];
+  });
+  return kernels;
+}
+
+/// An expression for the address of a kernel.
+std::string address_of(const Source& source, const Kernels& kernels, const Declaration& d) {
+  const std::string name = named_kernel(source, d);
+  if (kernels.overloads.find(name)->second == 1) return '&' + name;
+  const std::size_t opening = parameters_of(source, d);
+  return "static_cast<void (*)" + source.text(opening, source.close_of(opening) + 1) + ">(&" +
+         name + ')';
+}
+
+/// The brace that opens the innermost scope of a token; the number of tokens if there is none.
+std::size_t scope_of(const Source& source, std::size_t i) {
+  while (i-- > 0)
+    if (source.closes(i))
+      i = source.open_of(i);
+    else if (source.is_sign(i, "{"))
+      return i;
+  return source.size();
+}
+
+/// Whether a using-declaration makes one name of a scope known in another scope.
+bool is_used_alone(const Source& source, const std::string& name) {
+  for (std::size_t i = 0; i + 1 < source.size(); ++i) {
+    if (!source.is(i, "using")) continue;
+    std::size_t end = source.next(i);
+    while (end < source.size() && (source.is_name(end) || source.is_sign(end, "::")))
+      end = source.next(end);
+    if (source.is_sign(end, ";") && source.is(source.previous(end), name)) return true;
+  }
+  return false;
+}
+
+/// The token that ends a kernel's definition.
+std::size_t last_of(const Source& source, const Declaration& d) {
+  return source.is_sign(d.end, "{") ? source.close_of(d.end) : d.end;
+}
+
+/// The names that neither a launch nor a list of arguments follows. The source takes the address of
+/// such a kernel, or names it in the arguments of a template.
+Names named_otherwise(const Source& source) {
+  Names names;
+  for (std::size_t i = 0; i + 1 < source.size(); ++i) {
+    if (!source.is_name(i)) continue;
+    const std::size_t behind = source.next(i);
+    if (!source.is_sign(behind, "(") && !source.is_sign(behind, "<<<") &&
+        !source.is_sign(behind, "<<"))
+      names.insert(std::string(source[i]));
+  }
+  return names;
+}
+
+/// Whether a token begins the type of a declaration that is a class of its own.
+bool defines_class(const Source& source, std::size_t brace) {
+  const std::size_t name = source.previous(brace);
+  for (const auto* word : {"struct", "class", "union", "enum"})
+    if (source.is(name, word) || (source.is_name(name) && source.is(source.previous(name), word)))
+      return true;
+  return false;
+}
+
+/// The token after the template arguments that open at a token.
+std::size_t behind_template(const Source& source, std::size_t i) {
+  int depth = 0;
+  do {
+    if (source.opens(i)) i = source.close_of(i);
+    depth += source.is_sign(i, "<") - source.is_sign(i, ">");
+    i = source.next(i);
+  } while (depth > 0 && i < source.size() && !source.is_sign(i, ";"));
+  return i;
+}
+
+/// The token after an initialiser or the length of an array: a comma or the end of the declaration.
+std::size_t behind_initialiser(const Source& source, std::size_t i) {
+  while (i < source.size() && !source.is_sign(i, ",") && !source.is_sign(i, ";") &&
+         !source.closes(i))
+    i = source.next(source.opens(i) ? source.close_of(i) : i);
+  return i;
+}
+
+bool ends_declarator(const Source& source, std::size_t i) {
+  for (const auto* sign : {";", ",", "=", "[", "{", ")"})
+    if (source.is_sign(i, sign)) return true;
+  return mark_at(source, i) != Mark::none || source.is(i, "alignas");
+}
+
+/// Adds the names that a declaration declares from a token on, except declarations of functions.
+void add_declared(const Source& source, std::size_t i, std::vector<std::string>& names) {
+  while (i < source.size() && !source.is_sign(i, ";") && !source.closes(i)) {
+    if (has_brackets(source[i])) {
+      i = source.next(source.close_of(source.next(i)));
+    } else if (source.is(i, "operator")) {
+      return;
+    } else if (source.is_sign(i, "<")) {
+      i = behind_template(source, i);
+    } else if (source.is_sign(i, "{") && defines_class(source, i)) {
+      i = source.next(source.close_of(i));
+    } else if (source.is_sign(i, "(")) {
+      const std::size_t inner = source.next(i);
+      if (!source.is_sign(inner, "*") && !source.is_sign(inner, "&")) return;
+      i = inner;  // a pointer to a function, or to an array
+    } else if (source.is_name(i) && ends_declarator(source, source.next(i)) &&
+               !(source.is_sign(source.next(i), "{") && defines_class(source, source.next(i)))) {
+      names.emplace_back(source[i]);
+      i = source.next(i);
+      if (source.is_sign(i, ")")) i = source.next(i);
+      i = behind_initialiser(source, i);
+      if (source.is_sign(i, ",")) i = source.next(i);
+    } else {
+      i = source.next(source.opens(i) ? source.close_of(i) : i);
+    }
+  }
+}
+
+/// Whether a declaration defines one of the variables as a member of a class or of a namespace.
+bool is_qualified(const Source& source, const Declaration& d,
+                  const std::vector<std::string>& names) {
+  for (std::size_t i = source.next(d.first); i < d.end; i = source.next(i)) {
+    const std::size_t scope = source.previous(i);
+    if (source.is_sign(scope, "::") && source.is_name(source.previous(scope)) &&
+        std::find(names.begin(), names.end(), source[i]) != names.end())
+      return true;
+  }
+  return false;
+}
+
+/// The names of device variables that a declaration at namespace scope defines for its source alone
+/// when nothing else is said.
+std::vector<std::string> own_variables(const Source& source, const Declaration& d) {
+  for (const auto* word : {"extern", "inline", "template", "friend", "typedef", "using"})
+    if (holds(source, d, word)) return {};
+  if (d.first == d.end || is_class(source, first_of(source, d))) return {};
+  for (std::size_t i = d.first; i < d.end; ++i) {
+    if (mark_at(source, i) == Mark::none) continue;
+    std::vector<std::string> names = marked_variables(source, i);
+    return is_qualified(source, d, names) ? std::vector<std::string>{} : names;
+  }
+  return {};
+}
+
+/// The names with external linkage that a source declares.
+Names external_names(const Source& source) {
+  std::vector<std::string> names;
+  visit_declarations(source, [&](const Declaration& d) {
+    for (std::size_t i = d.first; i < d.end; ++i)
+      if (source.is(i, "extern")) return add_declared(source, source.next(i), names);
+  });
+  return {names.begin(), names.end()};
+}
+
+/// A function of the device that several sources may define.
+struct SharedFunction {
+  std::string name;
+  Body body;
+};
+
+std::vector<SharedFunction> shared_functions(const Source& source) {
+  std::vector<SharedFunction> functions;
+  visit_declarations(source, [&](const Declaration& d) {
+    const std::size_t name = name_of(source, d);
+    const bool is_shared = holds(source, d, "inline") || holds(source, d, "__inline__") ||
+                           holds(source, d, "__inline") || holds(source, d, "template");
+    if (name != d.end && source.is_sign(d.end, "{") && is_of_device(source, d) && is_shared)
+      functions.push_back({std::string(source[name]), {d.end, source.close_of(d.end)}});
+  });
+  return functions;
+}
+
+/// Adds the functions that use one of the names, directly or by others of them.
+void add_users(const Source& source, Names& names) {
+  std::vector<SharedFunction> functions = shared_functions(source);
+  for (bool found = true; found;) {
+    found = false;
+    std::erase_if(functions, [&](const SharedFunction& function) {
+      for (std::size_t i = function.body.open; i < function.body.close; ++i) {
+        if (!source.is_name(i) || !names.contains(source[i])) continue;
+        names.insert(function.name);
+        return found = true;
+      }
+      return false;
+    });
+  }
+}
+
 }  // namespace
+
+Additions find_noted_kernels(const Source& source) {
+  Additions additions;
+  const Kernels kernels = find_kernels(source);
+  const Names names = kernels.defined.empty() ? Names{} : named_otherwise(source);
+  for (const Declaration& d : kernels.defined)
+    if (names.contains(named_kernel(source, d)))
+      additions[last_of(source, d)] = " [[maybe_unused]] static const bool cuda_on_cpu_noted_" +
+                                      std::to_string(d.end) + " = ::cuda_on_cpu::note_kernel(" +
+                                      address_of(source, kernels, d) + ");";
+  return additions;
+}
+
+Overloads find_overloads(const Source& source) {
+  struct Known {
+    std::vector<Declaration> defined;
+    bool is_plain = true;  // all are defined in one scope, and none is a template
+  };
+  std::map<std::string, Known> all;
+  visit_declarations(source, [&](const Declaration& d) {
+    if (!is_kernel(source, d) || is_ours(source, first_of(source, d))) return;
+    const std::size_t opening = parameters_of(source, d);
+    if (opening == d.end) return;
+    const std::string name(source[source.previous(opening)]);
+    Known& known = all[name];
+    if (named_kernel(source, d) != name) {
+      known.is_plain = false;
+    } else if (!known.defined.empty() &&
+               scope_of(source, d.end) != scope_of(source, known.defined.front().end)) {
+      known.is_plain = false;
+    }
+    for (std::size_t i = opening; i < source.close_of(opening); ++i)
+      if (source.is_sign(i, "=")) known.is_plain = false;
+    known.defined.push_back(d);
+  });
+  Overloads overloads;
+  for (const auto& [name, known] : all) {
+    if (!known.is_plain || is_used_alone(source, name)) continue;
+    std::string addresses;
+    for (const Declaration& d : known.defined) {
+      const std::size_t opening = parameters_of(source, d);
+      std::string parameters = source.text(opening, source.close_of(opening) + 1);
+      std::replace(parameters.begin(), parameters.end(), '\n', ' ');
+      if (parameters.find('#') != parameters.npos) addresses = "#";  // of the preprocessor
+      addresses += (addresses.empty() ? "" : ", ") + std::string("static_cast<void (*)") +
+                   parameters + ">(&" + name + ')';
+    }
+    if (addresses.find('#') != addresses.npos) continue;
+    const std::size_t last = last_of(source, known.defined.back());
+    overloads.known[name] = {last, known.defined.size(),
+                             " [[maybe_unused]] static constexpr auto cuda_on_cpu_overloads_" +
+                                 name + " = ::cuda_on_cpu::overloads(" + addresses + ");"};
+  }
+  return overloads;
+}
+
+Mark mark_at(const Source& source, std::size_t i) {
+  if (!source.is(i, "__attribute__")) return Mark::none;
+  const std::size_t inner = source.next(source.next(i));
+  if (!source.is_sign(inner, "(")) return Mark::none;
+  std::string content;
+  for (std::size_t j = inner + 1; j < source.close_of(inner); ++j)
+    if (!source.is_blank(j)) content += source[j];
+  if (content.empty()) return Mark::device;
+  if (content == ",") return Mark::managed;
+  if (content == ",,") return Mark::constant;
+  return content == "section(\"cuda_constant\")" ? Mark::constant_section : Mark::none;
+}
+
+std::vector<std::string> marked_variables(const Source& source, std::size_t mark) {
+  std::vector<std::string> names;
+  const std::size_t behind = source.next(source.close_of(source.next(mark)));
+  if (source.is_sign(behind, ";") || source.is_sign(behind, "=") || source.is_sign(behind, ",")) {
+    std::size_t before = source.previous(mark);
+    while (source.is_sign(before, "]")) before = source.previous(source.open_of(before));
+    if (source.is_name(before)) names.emplace_back(source[before]);
+  }
+  add_declared(source, behind, names);
+  return names;
+}
+
+std::string with_internal_linkage(std::string text) {
+  Source source(std::move(text));
+  const Names external = external_names(source);
+  Names own;
+  std::map<std::size_t, const char*> prefixes;
+  visit_declarations(source, [&](const Declaration& d) {
+    const std::vector<std::string> names = own_variables(source, d);
+    for (const std::string& name : names)
+      if (external.contains(name)) return;
+    if (names.empty() || is_ours(source, first_of(source, d))) return;
+    // The attribute keeps the stores to variables that no code of the source reads.
+    const bool is_static = holds(source, d, "static");
+    prefixes[first_of(source, d)] =
+        is_static ? "__attribute__((used)) " : "static __attribute__((used)) ";
+    if (!is_static) own.insert(names.begin(), names.end());
+  });
+  Names users = own;
+  add_users(source, users);
+  visit_declarations(source, [&](const Declaration& d) {
+    const std::size_t name = name_of(source, d);
+    if (name == d.end || own.contains(source[name]) || !users.contains(source[name])) return;
+    if (is_of_device(source, d) && !holds(source, d, "static") && !holds(source, d, "extern"))
+      prefixes[first_of(source, d)] = "static __attribute__((unused)) ";
+  });
+  for (const auto& [first, prefix] : prefixes)
+    source.replace(first, first + 1, prefix + std::string(source[first]));
+  return source.text(0, source.size());
+}
 
 std::string with_entries(std::string text) {
   Source source(std::move(text));
-  std::vector<Declaration> kernels;
-  std::map<std::string, int, std::less<>> overloads;
-  visit_declarations(source, [&](const Declaration& d) {
-    if (!is_kernel(source, d) || named_kernel(source, d).empty()) return;
-    kernels.push_back(d);
-    ++overloads[named_kernel(source, d)];
-  });
-  for (const Declaration& d : kernels) {
-    const std::string name = named_kernel(source, d);
-    std::string address = '&' + name;
-    if (overloads[name] > 1) {
-      const std::size_t opening = parameters_of(source, d);
-      address = "static_cast<void (*)" + source.text(opening, source.close_of(opening) + 1) + ">(" +
-                address + ')';
-    }
-    const std::size_t last = source.is_sign(d.end, "{") ? source.close_of(d.end) : d.end;
+  const Kernels kernels = find_kernels(source);
+  for (const Declaration& d : kernels.defined) {
+    const std::size_t last = last_of(source, d);
     source.replace(last, last + 1,
                    std::string(source[last]) +
                        " static ::cuda_on_cpu::AddedEntry cuda_on_cpu_entry_" +
-                       std::to_string(last) + '(' + address + ");");
+                       std::to_string(last) + '(' + address_of(source, kernels, d) + ");");
   }
   return source.text(0, source.size());
 }

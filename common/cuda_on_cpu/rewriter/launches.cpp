@@ -124,6 +124,9 @@ struct Arguments {
   std::string parameters, passed, given;
 };
 
+/// The parameters of a function that takes arguments as they are.
+constexpr const char* same_types = "auto... cuda_on_cpu_arguments";
+
 /// The compiler tells arguments apart better than commas do, so they stay together where they can.
 Arguments arguments_of(const Source& source, const Parts& parts) {
   std::vector<std::string> pieces;
@@ -137,8 +140,7 @@ Arguments arguments_of(const Source& source, const Parts& parts) {
     begin = i + 1;
   }
   if (!typeless)
-    return {"auto... cuda_on_cpu_arguments", "cuda_on_cpu_arguments...",
-            source.text(parts.opening + 1, parts.closing)};
+    return {same_types, "cuda_on_cpu_arguments...", source.text(parts.opening + 1, parts.closing)};
   Arguments arguments;
   const auto append = [](std::string& list, const std::string& piece) {
     list += (list.empty() ? "" : ", ") + piece;
@@ -158,7 +160,29 @@ Arguments arguments_of(const Source& source, const Parts& parts) {
 
 }  // namespace
 
-void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters, bool of_device) {
+/// The variable that contains all kernels of a name, as the kernel is named at a launch. Empty if
+/// the launch can do without, because the name stands for one kernel and all arguments have types.
+static std::string overloads_at(const std::string& kernel, const Arguments& arguments,
+                                std::size_t launch, Overloads& overloads) {
+  // A call that returns a kernel; parentheses may contain the name of several kernels.
+  if (kernel.ends_with(')') && !kernel.starts_with('('))
+    return "::cuda_on_cpu::overloads(" + kernel + ')';
+  const std::string name = base_name(kernel);
+  const auto found = overloads.known.find(name);
+  if (found == overloads.known.end() || found->second.last > launch || !kernel.ends_with(name))
+    return "";
+  if (found->second.count == 1 && arguments.parameters == same_types) return "";
+  const std::string scope = kernel.substr(0, kernel.size() - name.size());
+  if (scope.find_first_not_of(
+          " \t:_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != scope.npos ||
+      (!scope.empty() && !trimmed(scope).ends_with("::")))
+    return "";
+  found->second.is_used = true;
+  return scope + "cuda_on_cpu_overloads_" + name;
+}
+
+void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters,
+                    Overloads& overloads, bool of_device) {
   const std::size_t first = kernel_start(source, launch);
   const std::string kernel = trimmed(source.text(first, launch));
   const Parts parts = parts_of(source, launch);
@@ -168,16 +192,28 @@ void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters
   if (const auto cluster = clusters.find(name); cluster != clusters.end())
     config += ".with_cluster(dim3(" + cluster->second + "))";
   const Arguments arguments = arguments_of(source, parts);
+  const std::string all = of_device ? "" : overloads_at(kernel, arguments, launch, overloads);
+  if (!all.empty()) {
+    source.replace(first, parts.closing + 1,
+                   "::cuda_on_cpu::launch_overload(\"" + name + "\", " + config + ", " + all +
+                       ")(" + source.text(parts.opening + 1, parts.closing) + ')');
+    return;
+  }
   const std::string comma = trimmed(arguments.given).empty() ? "" : ", ";
   // What gives a kernel is asked by the host, once.
   const bool is_given = kernel.ends_with(')');
   const std::string capture = is_given ? "[=, cuda_on_cpu_kernel = " + kernel + "](" : "[=](";
+  const std::string chosen = "::cuda_on_cpu::chosen(" + kernel + ", cuda_on_cpu_way)";
+  const std::string choose =
+      is_given || arguments.parameters != same_types
+          ? "::cuda_on_cpu::Unknown{}"
+          : "[=](auto cuda_on_cpu_way) -> decltype(" + chosen + ") { return " + chosen + "; }";
   source.replace(first, parts.closing + 1,
                  std::string("::cuda_on_cpu::") + (of_device ? "launch_child" : "launch") + "(\"" +
                      name + "\", " + config + ", " + capture + arguments.parameters +
                      ") __attribute__((no_sanitize(\"thread\"))) { " +
-                     (is_given ? "cuda_on_cpu_kernel" : kernel) + '(' + arguments.passed + "); }" +
-                     comma + arguments.given + ')');
+                     (is_given ? "cuda_on_cpu_kernel" : kernel) + '(' + arguments.passed +
+                     "); }, " + choose + comma + arguments.given + ')');
 }
 
 }  // namespace cuda_on_cpu::rewriter

@@ -91,7 +91,7 @@ std::string merged(const std::string& device_text, const std::string& host_text)
     device.replace(open, close + 1,
                    "{ if (::cuda_on_cpu::is_on_device()) " + device.text(open, close + 1) +
                        " else " + marker_for(host, host_open) +
-                       host.text(host_open, host_close + 1) + marker_for(host, host_close) + '}');
+                       host.text(host_open, host_close + 1) + marker_for(device, close) + '}');
   }
   return device.text(0, device.size());
 }

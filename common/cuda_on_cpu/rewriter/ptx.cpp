@@ -136,6 +136,84 @@ std::string type_of(const std::string& name) {
   return found == types.end() ? "" : found->second;
 }
 
+/// The shapes of mma.sync for a type of A, and the types of sums: of the PTX ISA, section "mma".
+struct MatrixShapes {
+  std::set<std::string> shapes, sums;
+};
+
+const MatrixShapes* shapes_of(const std::string& type) {
+  static const MatrixShapes of_8_bit_floats{{"m16n8k16", "m16n8k32"}, {"f16", "f32"}},
+      of_8_bits{{"m8n8k16", "m16n8k16", "m16n8k32"}, {"s32"}},
+      of_4_bits{{"m8n8k32", "m16n8k32", "m16n8k64"}, {"s32"}};
+  static const std::map<std::string, MatrixShapes> shapes = {
+      {"f16", {{"m8n8k4", "m16n8k8", "m16n8k16"}, {"f16", "f32"}}},
+      {"bf16", {{"m16n8k8", "m16n8k16"}, {"f32"}}},
+      {"tf32", {{"m16n8k4", "m16n8k8"}, {"f32"}}},
+      {"f64", {{"m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"}, {"f64"}}},
+      {"e4m3", of_8_bit_floats},
+      {"e5m2", of_8_bit_floats},
+      {"s8", of_8_bits},
+      {"u8", of_8_bits},
+      {"s4", of_4_bits},
+      {"u4", of_4_bits},
+      {"b1", {{"m8n8k128", "m16n8k128", "m16n8k256"}, {"s32"}}}};
+  const auto found = shapes.find(type);
+  return found == shapes.end() ? nullptr : &found->second;
+}
+
+/// Bits of an element of a matrix.
+int bits_of(const std::string& type) {
+  if (type == "e4m3" || type == "e5m2") return 8;
+  return type == "tf32" ? 32 : std::stoi(type.substr(type.find_first_of("0123456789")));
+}
+
+/// A call of mma without its operands: what stands between commas, in `counts` numbers of registers
+/// of D, A, B and C.
+std::string product_of(const std::string& instruction, std::vector<int>& counts) {
+  Strings parts = split(instruction, '.');
+  bool saturates = false;
+  std::string operation = "none";
+  std::erase_if(parts, [&](const std::string& part) {
+    saturates = saturates || part == "satfinite";
+    if (part == "xor" || part == "and") operation = "bit_" + part;
+    return part == "satfinite" || part == "xor" || part == "and" || part == "popc" ||
+           part == "sync" || part == "aligned";
+  });
+  const auto refuse = [&] {
+    throw Unsure("PTX's " + instruction + " is no product of matrices that runs on the CPU");
+  };
+  // mma, the shape, the layouts of A and B, and the types of D, A, B and C
+  if (parts.size() != 8) refuse();
+  const std::string &shape = parts[1], &d = parts[4], &a = parts[5], &b = parts[6], &c = parts[7];
+  const MatrixShapes *const of_a = shapes_of(a), *const of_b = shapes_of(b);
+  const bool is_four_products = shape == "m8n8k4" && a == "f16";
+  const auto is_layout = [&](const std::string& layout, const char* usual) {
+    return layout == usual || (is_four_products && (layout == "row" || layout == "col"));
+  };
+  // Factors may differ in type where they have the same shapes.
+  if (of_a == nullptr || of_b == nullptr || of_a->shapes != of_b->shapes ||
+      (a != b && bits_of(a) > 8) || !of_a->shapes.contains(shape) || !of_a->sums.contains(d) ||
+      !of_a->sums.contains(c) || !is_layout(parts[2], "row") || !is_layout(parts[3], "col") ||
+      (operation == "none") != (a != "b1"))
+    refuse();
+  const int rows = shape.starts_with("m16") ? 16 : 8,
+            depth = std::stoi(shape.substr(shape.find('k') + 1));
+  const auto count = [&](int elements, const std::string& type) {
+    const int in_register = type == "f64" ? 1 : 32 / bits_of(type);
+    counts.push_back((is_four_products ? 4 : 1) * elements / 32 / in_register);
+  };
+  count(8 * rows, d);
+  count(rows * depth, a);
+  count(8 * depth, b);
+  count(8 * rows, c);
+  std::string types;
+  for (const std::string& type : {d, a, b, c}) types += ", ::cuda_on_cpu::ElementType::" + type;
+  const auto truth = [](bool is_so) { return is_so ? ", true" : ", false"; };
+  return "::cuda_on_cpu::MatrixProduct{" + std::to_string(rows) + ", " + std::to_string(depth) +
+         types + truth(parts[2] == "col") + truth(parts[3] == "row") + truth(saturates) +
+         ", ::cuda_on_cpu::BitOperation::" + operation + '}';
+}
+
 /// The function of ptx.hpp that does what an instruction does, with the types that it is of.
 std::string function_of(const std::string& instruction, bool& in_shared) {
   // How a load is cached or ordered, and a rounding to nearest, which is the CPU's, too.
@@ -245,10 +323,11 @@ std::string function_of(const std::string& instruction, bool& in_shared) {
                                                   "cp_async_wait_group",
                                                   "cp_async_wait_all",
                                                   "cp_async",
-                                                  "cvta_to"};
+                                                  "cvta_to",
+                                                  "createpolicy_fractional"};
   std::string name, type;
   for (const std::string& part : split(instruction, '.')) {
-    if (part == "shared") in_shared = true;
+    if (part.starts_with("shared")) in_shared = true;
     if (const std::string named = type_of(part); !named.empty())
       type += type.empty() ? named : name == "cvt" ? ", " + named : "";
     else if ((name == "ld" || name == "st") &&
@@ -310,6 +389,48 @@ Strings parts_of(const std::string& piece) {
   return split(piece, '|');
 }
 
+/// An instruction mma as a call. Its operands are vectors, or single registers.
+std::string product_call_of(const std::string& instruction, const Strings& pieces,
+                            const Statement& statement) {
+  std::vector<int> counts;
+  std::string arguments = product_of(instruction, counts);
+  if (pieces.size() != counts.size()) throw Unsure("PTX's " + instruction + " takes four operands");
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const Strings parts = parts_of(trimmed(pieces[i]));
+    if (static_cast<int>(parts.size()) != counts[i])
+      throw Unsure("operand " + std::to_string(i + 1) + " of PTX's " + instruction + " has " +
+                   std::to_string(counts[i]) + " registers, not " + std::to_string(parts.size()));
+    for (const std::string& part : parts) arguments += ", " + operand_of(part, statement, false);
+  }
+  return space + ("mma(" + arguments) + ");";
+}
+
+/// ldmatrix, stmatrix or movmatrix as a call, with the address before the registers.
+std::string transfer_call_of(const std::string& instruction, const Strings& pieces,
+                             const Statement& statement) {
+  const Strings parts = split(instruction, '.');
+  const auto has = [&](const char* part) {
+    return std::find(parts.begin(), parts.end(), part) != parts.end();
+  };
+  const bool is_move = parts[0] == "movmatrix", is_load = parts[0] == "ldmatrix";
+  const std::size_t matrices = has("x4") ? 4 : has("x2") ? 2 : has("x1") ? 1 : 0;
+  if (!has("m8n8") || !has("b16") || pieces.size() != 2 || is_move != (matrices == 0))
+    throw Unsure("PTX's " + instruction + " does not run on the CPU, only matrices m8n8 of b16");
+  Strings registers = parts_of(trimmed(pieces[is_load ? 0 : 1]));
+  if (is_move) registers.insert(registers.begin(), trimmed(pieces[0]));
+  if (!is_move && registers.size() != matrices)
+    throw Unsure("PTX's " + instruction + " takes a vector of " + std::to_string(matrices) +
+                 " registers, not of " + std::to_string(registers.size()));
+  std::string arguments = is_move ? "" : operand_of(pieces[is_load ? 1 : 0], statement, true);
+  for (const std::string& name : registers)
+    arguments += (arguments.empty() ? "" : ", ") + operand_of(name, statement, false);
+  const std::string function = is_move   ? "move_matrix"
+                               : is_load ? "load_matrices"
+                                         : "store_matrices";
+  const std::string how = is_move ? "" : has("trans") ? "<true>" : "<false>";
+  return space + function + how + '(' + arguments + ");";
+}
+
 /// One instruction as a call.
 std::string call_of(std::string text, const Statement& statement) {
   const std::string condition = take_predicate(text, statement);
@@ -318,10 +439,17 @@ std::string call_of(std::string text, const Statement& statement) {
         "PTX with labels does not run on the CPU; give the function that wraps it a second body "
         "for STAIRCASE_CUDA_ON_CPU");
   const auto end = text.find_first_of(" \t\n");
+  const std::string instruction = text.substr(0, end);
+  Strings pieces = end == text.npos ? Strings{} : split(text.substr(end), ',');
+  if (instruction.starts_with("mma.sync"))
+    return condition + product_call_of(instruction, pieces, statement);
+  if (instruction.find("matrix.sync") != instruction.npos)
+    return condition + transfer_call_of(instruction, pieces, statement);
   bool in_shared = false;
-  std::string function = function_of(text.substr(0, end), in_shared);
+  std::string function = function_of(instruction, in_shared);
   std::string arguments;
-  const Strings pieces = end == text.npos ? Strings{} : split(text.substr(end), ',');
+  // The last operand is an eviction hint, which has no effect here.
+  if (instruction.find("L2::cache_hint") != instruction.npos) pieces.pop_back();
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const std::string piece = trimmed(pieces[i]);
     if (function.starts_with("mov<") && piece.starts_with('{'))
@@ -351,7 +479,8 @@ void rewrite_ptx(Source& source, std::size_t i) {
     if (!calls.empty()) calls += ' ';
     calls += text.starts_with(".reg") ? declared(text, statement) : call_of(text, statement);
   }
-  source.replace(i, source.close_of(opening) + 1, "{ " + calls + " }");
+  // One statement with the semicolon after it, as in `if (a) asm(...); else ...`.
+  source.replace(i, source.close_of(opening) + 1, "do { " + calls + " } while (false)");
 }
 
 }  // namespace cuda_on_cpu::rewriter

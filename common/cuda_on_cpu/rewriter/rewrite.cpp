@@ -66,6 +66,49 @@ void keep_first_type(Source& source, std::size_t i) {
     replace_cast(source, source.next(opening), "(::cuda_on_cpu::KernelFunction)");
 }
 
+/// Whether a cast to void* ends before a token: `(const void*)`, or `reinterpret_cast<void*>(`.
+bool is_behind_cast(const Source& source, std::size_t i) {
+  std::size_t before = source.previous(i);
+  if (source.is_sign(before, "&")) before = source.previous(before);
+  std::string inside;
+  if (source.is_sign(before, ")")) {
+    for (std::size_t j = source.open_of(before) + 1; j < before; ++j)
+      if (!source.is_blank(j) && !source.is(j, "const")) inside += source[j];
+    return inside == "void*";
+  }
+  if (!source.is_sign(before, "(") || !source.is_sign(source.previous(before), ">")) return false;
+  for (before = source.previous(source.previous(before)); !source.is_sign(before, "<");
+       before = source.previous(before)) {
+    if (source.is_sign(before, ";") || source.is_sign(before, "}")) return false;
+    if (!source.is(before, "const")) inside.insert(0, source[before]);
+  }
+  return inside == "void*" && source.is(source.previous(before), "reinterpret_cast");
+}
+
+/// Notes the kernel whose name, with its template's arguments, is cast to void*; other values pass
+/// unchanged.
+void note_kernel(Source& source, std::size_t i) {
+  for (const auto word : {"this", "nullptr", "true", "false"})
+    if (source.is(i, word)) return;
+  const std::size_t behind = source.next(i);
+  const auto ends = [&](std::size_t j) {
+    return source.is_sign(j, ")") || source.is_sign(j, ",") || source.is_sign(j, ";") ||
+           source.is_sign(j, "}");
+  };
+  std::size_t last = i;
+  if (source.is_sign(behind, "<")) {
+    int depth = 0;
+    for (last = behind;; last = source.next(last)) {
+      if (source.opens(last)) last = source.close_of(last);
+      depth += source.is_sign(last, "<") - source.is_sign(last, ">");
+      if (depth == 0) break;
+      if (source.is_sign(last, ";") || source.closes(last)) return;
+    }
+  }
+  if (!ends(source.next(last)) || !is_behind_cast(source, i)) return;
+  source.replace(i, last + 1, "::cuda_on_cpu::known(" + source.text(i, last + 1) + ')');
+}
+
 /// The functions that return an error of CUDA, as far as they have been declared.
 using Fallible = Names;
 
@@ -135,36 +178,16 @@ void note_dropped(Source& source, std::size_t i, Fallible& fallible) {
     source.replace(i, i + 1, "::cuda_on_cpu::Dropped{} = " + name);
 }
 
-/// Takes the mark of what belongs to the device away. Notes the names in a declaration of
-/// variables, those that the host may use, too, with a sign before them; those of types and
-/// functions among them do no harm.
+/// Takes the mark of what belongs to the device away, and lists the variables that it marks; those
+/// that the host may use, too, with a sign before them.
 void read_device_mark(Source& source, std::size_t i, Names& names) {
-  const std::size_t opening = source.next(i), closing = source.close_of(opening);
-  const std::size_t inner = source.next(opening);
-  if (!source.is_sign(inner, "(")) return;
-  const std::size_t content = source.next(inner);
-  const bool is_managed = source.is_sign(content, ",");
-  if ((is_managed ? source.next(content) : content) + 1 != closing) return;
-  const auto add = [&](std::string_view name) {
-    names.emplace(name);
-    if (is_managed) names.insert('!' + std::string(name));
-  };
-  std::size_t before = source.previous(i);
-  while (source.is_sign(before, "]")) before = source.previous(source.open_of(before));
-  if (source.is_name(before)) add(source[before]);
-  for (std::size_t j = source.next(closing); !source.is_sign(j, ";"); j = source.next(j)) {
-    if (source.is(j, "__attribute__") || source.is(j, "alignas") || source.is(j, "decltype"))
-      j = source.close_of(source.next(j));
-    else if (source.is_sign(j, "(") && !source.is_sign(source.next(j), "*"))
-      break;
-    else if (source.opens(j) && !source.is_sign(j, "("))
-      j = source.close_of(j);
-    else if (source.closes(j))
-      break;
-    else if (source.is_name(j))
-      add(source[j]);
+  const Mark mark = mark_at(source, i);
+  if (mark == Mark::none) return;
+  for (const std::string& name : marked_variables(source, i)) {
+    names.insert(name);
+    if (mark == Mark::managed) names.insert('!' + name);
   }
-  source.replace(i, closing + 1, "");
+  if (mark != Mark::constant_section) source.replace(i, source.close_of(source.next(i)) + 1, "");
 }
 
 /// Whether a source has a `new` of its own, beside that of the device's heap.
@@ -204,7 +227,26 @@ void take_from_heap(Source& source, std::size_t i) {
     source.replace(i, i + 1, "::cuda_on_cpu::heap_free");
 }
 
-/// Tells the analysis the names of the device's variables.
+/// Lets a call of printf in a kernel return what it returns on a GPU, where its value is used.
+void count_printed(Source& source, std::size_t i) {
+  const std::size_t opening = source.next(i), before = source.previous(i);
+  if (!source.is_sign(opening, "(") || source.is_sign(before, ".") || source.is_sign(before, "->"))
+    return;
+  std::size_t first = i;
+  if (source.is_sign(before, "::")) {
+    const bool is_std = source.is(source.previous(before), "std");
+    if (!is_std && source.is_name(source.previous(before))) return;
+    first = is_std ? source.previous(before) : before;
+  }
+  if (is_statement(source, first, opening)) return;
+  const std::size_t closing = source.close_of(opening);
+  const std::string arguments = source.text(opening, closing + 1);
+  source.replace(first, first + 1, "::cuda_on_cpu::printed(" + std::string(source[first]));
+  source.replace(closing, closing + 1,
+                 "), decltype(::cuda_on_cpu::count_printed" + arguments + ")::value)");
+}
+
+/// Tells the runtime the names of the device's variables.
 std::string listed(const Names& names) {
   if (names.empty()) return "";
   std::string list;
@@ -213,6 +255,12 @@ std::string listed(const Names& names) {
          "__attribute__((used, section(\"cuda_device_names\"))) = \"" +
          list + "\";\n";
 }
+
+/// Replaces the C functions that copy and fill memory by functions of the analysis, because
+/// compilers do not instrument them.
+constexpr const char* seen_copies =
+    "__asm__(\".set memcpy, __tsan_memcpy\\n.set memmove, __tsan_memmove\\n\"\n"
+    "        \".set memset, __tsan_memset\");\n";
 
 /// Makes an attribute of CUDA's word for one. Within `__attribute__((...))` it is the compiler's
 /// own, as in headers of GCC.
@@ -279,6 +327,11 @@ std::string rewrite(std::string text, bool guards, bool is_header) {
   // CUDA's header comes behind some headers of the host.
   const std::size_t runtime = declaration_of(source, "enters_host_function");
   host_functions.erase(host_functions.begin(), host_functions.lower_bound(runtime));
+  // A source that does not include CUDA's header cannot launch by an address.
+  const std::size_t launches = declaration_of(source, "launch_noted");
+  const Additions noted_kernels =
+      launches == source.size() ? Additions{} : find_noted_kernels(source);
+  Overloads overloads = launches == source.size() ? Overloads{} : find_overloads(source);
   std::vector<std::string> marks(bodies.size());
   for (std::size_t i = 0; guards && i < bodies.size(); ++i)
     if (bodies[i].open > runtime) marks[i] = mark_of_unseen(source, bodies[i]);
@@ -287,11 +340,13 @@ std::string rewrite(std::string text, bool guards, bool is_header) {
     try {
       if (source.is_name(i)) {
         rewrite_name(source, i, guards, clusters, bounds);
+        if (i > launches && source.is_name(i) && !is_in(bodies, i)) note_kernel(source, i);
         if (guards) note_dropped(source, i, fallible);
         if (guards && !has_own_new && i > runtime) take_from_heap(source, i);
         if (source.is(i, "__attribute__")) read_device_mark(source, i, of_device);
+        if (source.is(i, "printf") && is_in(bodies, i)) count_printed(source, i);
       } else if (source.is_sign(i, "<<<") && !source.is(source.previous(i), "operator"))
-        rewrite_launch(source, i, clusters, is_in(bodies, i));
+        rewrite_launch(source, i, clusters, overloads, is_in(bodies, i));
     } catch (const Unsure& unsure) {
       throw Refused(source.place_of(i) + ": error: " + unsure.what());
     }
@@ -304,8 +359,14 @@ std::string rewrite(std::string text, bool guards, bool is_header) {
   }
   rewrite_looks(source, declaration_of(source, "host_looks"), bodies, volatiles);
   mark_host_functions(source, host_functions);
+  for (const auto& [last, addition] : noted_kernels)
+    source.replace(last, last + 1, std::string(source[last]) + addition);
+  for (const auto& [name, kernels] : overloads.known)
+    if (kernels.is_used)
+      source.replace(kernels.last, kernels.last + 1,
+                     std::string(source[kernels.last]) + kernels.variable);
   text = source.text(0, source.size());
-  if (!is_header) text += noted(bounds) + (guards ? listed(of_device) : "");
+  if (!is_header) text += noted(bounds) + listed(of_device) + (guards ? seen_copies : "");
   return text;
 }
 

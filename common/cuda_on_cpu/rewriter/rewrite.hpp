@@ -7,11 +7,13 @@
 ///     extern __shared__ T x[]            becomes the block's dynamic shared memory,
 ///     __cluster_dims__(x, y, z)          moves to the launches of the kernel,
 ///     __launch_bounds__(n)               is told to the runtime,
-///     __device__, __managed__            go; in a program that is analysed, the names are listed,
+///     __device__, __managed__            go; the names of variables are listed,
 ///     a << b in code of the device       shifts as a GPU does,
 ///     memcpy(a, b, n)                    is told by the function that calls it, under analysis,
 ///     while (flag == 0) {}               lets others run, where `flag` is volatile,
-///     (void*)kernel                      keeps its type where the runtime takes a kernel,
+///     (void*)kernel                      keeps its type where the runtime takes a kernel, and
+///     notes
+///                                        the types of its parameters elsewhere,
 ///     asm("...")                         becomes calls of functions,
 ///     __global__ void k() {}             gets an entry behind it, in the image of a module.
 ///
@@ -59,12 +61,46 @@ std::string with_entries(std::string text);
 /// namespaces, and functions of classes.
 std::string with_device_marks(std::string text);
 
+/// Gives variables of the device internal linkage, as nvcc does where code of the device is not
+/// linked (-rdc=false), unless the source declares one as external. Functions of the device that
+/// several sources may define, inline ones and templates, become internal, too, if they use such a
+/// variable: each source calls its own. Members of classes stay as they are.
+std::string with_internal_linkage(std::string text);
+
+/// What marks a variable or a function as the device's: the attribute at a token.
+enum class Mark { none, device, managed, constant, constant_section };
+Mark mark_at(const Source& source, std::size_t i);
+
+/// The variables that the declaration with such a mark declares; none if it declares a function.
+std::vector<std::string> marked_variables(const Source& source, std::size_t mark);
+
+/// Texts that are inserted after tokens.
+using Additions = std::map<std::size_t, std::string>;
+
+/// Kernels with plain parameters that a source defines completely in one scope. A variable behind
+/// the last definition contains the addresses of all kernels of one name.
+struct Overloads {
+  struct Kernel {
+    std::size_t last;   ///< token of the last definition
+    std::size_t count;  ///< of kernels
+    std::string variable = {};
+    bool is_used = false;  ///< by a launch
+  };
+  std::map<std::string, Kernel> known = {};
+};
+Overloads find_overloads(const Source& source);
+
 /// Rewrites the launch whose '<<<' is a token; kernels may have been promised clusters.
 /// \param of_device whether it stands in code of the device
-void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters, bool of_device);
+void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters,
+                    Overloads& overloads, bool of_device);
 
 /// Rewrites the declaration that holds the __shared__ at a token.
 void rewrite_shared(Source& source, std::size_t i, bool guards);
+
+/// Code that is inserted after the kernels whose address a source takes, by the tokens that end the
+/// kernels. It registers the types of their parameters for launches by address.
+Additions find_noted_kernels(const Source& source);
 
 /// Looks at the kernels' parameters.
 /// \throws Refused where one is a reference

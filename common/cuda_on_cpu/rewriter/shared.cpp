@@ -120,7 +120,9 @@ void rewrite_shared(Source& source, std::size_t i, bool guards) {
     if (source.opens(end)) end = source.close_of(end);
   }
   if (is_extern) return rewrite_dynamic(source, first, end);
-  const std::string storage = is_static ? "__thread" : "static __thread";
+  // Under analysis, the attribute keeps the stores to variables that no thread reads.
+  const std::string storage = std::string(is_static ? "__thread" : "static __thread") +
+                              (guards ? " __attribute__((used))" : "");
   const std::size_t after = source.next(i);
   if (source.is(after, "alignas")) {  // stands before the storage
     const std::size_t last = source.close_of(source.next(after));

@@ -222,6 +222,13 @@ std::string Source::text(std::size_t first, std::size_t last) const {
   return joined;
 }
 
+/// Whether "::" at a token would make another sign of the character before it, as in `case 1:k` and
+/// in `<::`.
+bool Source::is_behind_colon(std::size_t i) const {
+  while (i > 0 && (*this)[i - 1].empty()) --i;
+  return i > 0 && ((*this)[i - 1].back() == ':' || (*this)[i - 1].back() == '<');
+}
+
 void Source::replace(std::size_t first, std::size_t last, std::string text) {
   std::size_t behind = last;  // the last marker, if there is one
   for (std::size_t i = first; i < last; ++i)
@@ -235,6 +242,7 @@ void Source::replace(std::size_t first, std::size_t last, std::string text) {
     lines = newlines(this->text(first, last)) - newlines(text);
   }
   text.append(static_cast<std::size_t>(std::max(lines, 0L)), '\n');
+  if (text.starts_with("::") && is_behind_colon(first)) text.insert(0, " ");
   replacements_.push_back(std::move(text));
   tokens_[first] = {Kind::opaque, replacements_.back()};
   for (std::size_t i = first + 1; i < last; ++i) tokens_[i] = {Kind::space, ""};

@@ -63,6 +63,7 @@ class Source {
 
   void add(Kind kind, std::string_view text) { tokens_.push_back({kind, text}); }
   void read(std::string_view region);
+  bool is_behind_colon(std::size_t i) const;
   bool is_behind_operator() const;  ///< whether the last token is that word
 
   std::string whole_;

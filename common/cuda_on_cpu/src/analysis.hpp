@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace cuda_on_cpu {
 
@@ -62,11 +63,20 @@ void arrives_at(const void* barrier);
 void phase_ends(const void* barrier);
 void has_waited_at(const void* barrier);
 
+/// At the barrier of the gang of the running block: a thread arrives there and will wait later, all
+/// threads of the block have arrived, and they have waited.
+void arrives_at_gang(const Thread& thread);
+void arrives_at_gang();
+void has_waited_for_gang();
+
 /// Lanes of a warp met in one operation from different places.
 void different_operations(const Thread& thread, const Thread& other);
 
 /// A lane that has ended took part in the same operation with another mask.
 void different_masks(const Thread& thread, const Thread& other);
+
+/// A shuffle by a distance reads a lane outside of its mask, so the value is undefined.
+void asks_outside_mask(const Thread& thread, unsigned absent);
 
 /// Threads of one block met at barriers in different places.
 void different_barriers(const Thread& thread, const Thread& other);
@@ -81,6 +91,8 @@ enum Kind : std::uint8_t {
   atomic_write,
   volatile_read,
   volatile_write,
+  atomic_read,
+  atomic_store,
   early_write
 };
 
@@ -99,8 +111,26 @@ void sends(const void* to, std::size_t bytes, const void* place);
 /// Bytes came into the shared memory of the block that runs, from another one.
 void received(const void* address, std::size_t bytes);
 
+/// Why an operation of a stream reads memory. A copy to the host makes bytes that nothing has
+/// written visible to the host. A copy within the device marks its destination as unwritten.
+enum class Purpose : std::uint8_t { use, copy_to_host, copy_within_device };
+
 /// An access of a copy or of a fill, as operation of a stream.
-void copy_access(const void* address, std::size_t bytes, Kind kind, const Operation& operation);
+void copy_access(const void* address, std::size_t bytes, Kind kind, const Operation& operation,
+                 Purpose purpose = Purpose::use);
+
+/// A copy within the device has been noted: bytes that nothing has written at its source count as
+/// unwritten at its destination.
+void carry_unwritten(const void* to, const void* from, std::size_t bytes);
+
+/// A block of a plain launch waits in a loop, and other blocks start beside it.
+void blocks_wait_for_each_other(const Thread& thread);
+
+/// A copy has transferred bytes to the host, or to the device. The analysis searches them for
+/// addresses of functions: the host may pass on addresses that it got from the device, but its own
+/// addresses are not valid on the device.
+void copied_to_host(const void* bytes, std::size_t count);
+void copied_to_device(const void* bytes, std::size_t count, const Operation& operation);
 
 /// For whom a fence orders accesses: those threads that it names, and all before them.
 enum class Among : std::uint8_t { nobody, block, device, system };
@@ -125,12 +155,32 @@ std::shared_ptr<const Inheritance> inheritance(const Thread& thread);
 void child_begins(std::uint32_t operation, std::shared_ptr<const Inheritance> inheritance);
 void child_ends(std::uint32_t operation);
 
+/// The number of threads of the operating system that belong to the analysis.
+int own_threads();
+
 /// Memory was allocated or given back.
 void allocated(const void* address, std::size_t bytes);
 void freed(const void* address, std::size_t bytes, const void* place);
 
 /// Memory that a graph had reserved is allocated, once more perhaps, by an operation of a stream.
 void allocated_again(Allocation& allocation, const Operation& operation);
+
+/// The number of races that were found, including stores of equal values. `forget_findings`
+/// discards all findings. Both functions are for tests of the race detector.
+std::uint64_t races_found();
+void forget_findings();
+
+/// Bytes of a word to which two accesses race.
+struct RacyBytes {
+  const void* address;  ///< of the word
+  std::uint32_t block;  ///< number of the block of the later access
+  std::uint8_t mask;
+};
+
+/// Records the bytes of all races from now on; the second function returns those since
+/// `forget_findings`. Both functions are for tests of the race detector.
+void watch_racy_bytes();
+std::vector<RacyBytes> racy_bytes();
 
 /// Other processes write to memory, unseen.
 void written_by_others(Allocation& allocation);

@@ -3,6 +3,7 @@
 /// locks, flags and look-back.
 
 #include <cuda/atomic>
+#include <cuda/std/atomic>
 
 #include <algorithm>
 #include <functional>
@@ -744,6 +745,53 @@ TEST(fences_order_what_flags_announce) {
   Device<int> flags(std::vector<int>(200, 0)), sums(200);
   chain_with_fences<<<200, 32>>>(next.get(), flags.get(), sums.get());
   expect_equal(sums.to_host(), table<int>(200, [](int i) { return i * (i + 1) / 2; }));
+}
+
+// --- Atomics without a scope, as the standard has them
+
+struct Shared {
+  cuda::std::atomic<int> count, ready;
+  cuda::std::atomic_flag lock;
+  int guarded, message, result;
+};
+
+/// Each thread counts, and adds to a number under a lock; block 0 sends a message to block 1.
+__global__ void use_standard_atomics(Shared* shared, int* plain) {
+  shared->count.fetch_add(2, cuda::std::memory_order_relaxed);
+  --shared->count;
+  cuda::std::atomic_ref<int>(*plain).fetch_or(1 << threadIdx.x % 8);
+  if (threadIdx.x != 0) return;
+  const Patience patience;
+  while (shared->lock.test_and_set(cuda::std::memory_order_acquire) && patience.lasts()) {
+  }
+  ++shared->guarded;
+  shared->lock.clear(cuda::std::memory_order_release);
+  if (blockIdx.x == 0) {
+    shared->message = 42;
+    shared->ready.store(1, cuda::std::memory_order_release);
+  } else if (blockIdx.x == 1) {
+    while (shared->ready.load(cuda::std::memory_order_acquire) == 0 && patience.lasts()) {
+    }
+    shared->result = shared->message;
+  }
+}
+
+TEST(standard_atomics_count_lock_and_order) {
+  Shared* shared = nullptr;
+  check(cudaMallocManaged(&shared, sizeof(Shared)));
+  check(cudaMemset(shared, 0, sizeof(Shared)));
+  const Device<int> plain(std::vector<int>{0});
+  void* arguments[] = {&shared, nullptr};
+  int* bits = plain.get();
+  arguments[1] = &bits;
+  check(
+      cudaLaunchCooperativeKernel(use_standard_atomics, dim3(4), dim3(64), arguments, 0, nullptr));
+  check(cudaDeviceSynchronize());
+  expect_equal(shared->count.load(), 4 * 64);
+  expect_equal(shared->guarded, 4);
+  expect_equal(shared->result, 42);
+  expect_equal(plain.to_host()[0], 0xff);
+  check(cudaFree(shared));
 }
 
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }

@@ -77,7 +77,7 @@ __global__ void look_ahead(int* x, int* y) {
     s[threadIdx.x] = step;
     __syncthreads();
   }
-  if (blockIdx.x + 8 < gridDim.x) y[i] = x[i + 8 * blockDim.x];
+  if (blockIdx.x + 8 < gridDim.x) y[i] = 2 * x[i + 8 * blockDim.x];
 }
 #endif
 #ifdef RACE
@@ -397,6 +397,8 @@ float sum(const float* x, int n) {
   return value;
 }
 """,
+    "warned.cu": "__global__ void k(int* p) {\n  int unused;\n  p[0] = p[1] << p[2];\n}\nint main() { k<<<1, 1>>>(nullptr); }\n",
+    "sparse.cu": "#include <cusparse.h>\nint main() {}\n",
     "toolkit/other.cu": """#include "other.cpp"
 """,
     "meson.build": """project('small', 'cpp', 'cuda')
@@ -431,7 +433,7 @@ def several_files(cwd):
     said = run(COMMAND, *FLAGS, "-DFACTOR=2", "-O2", "main.cu", "kernels.cu", "host.cpp", "-o", "program", "-lcudart", cwd=cwd).stderr
     runs("program", cwd)
     check(said.count("\n") == 1, f"what has no meaning is named once: {said}")
-    for flag in ("-arch=sm_90", "-gencode arch=compute_80,code=sm_80", "-use_fast_math", "-rdc=true"):
+    for flag in ("-arch=sm_90", "-gencode arch=compute_80,code=sm_80", "-use_fast_math"):
         check(flag in said, f"{flag} is not named: {said}")
 
 
@@ -580,6 +582,35 @@ def other_compiler(cwd):
     for compiler, why in (("no-compiler", "is not found"), ("true", "is no C++ compiler")):
         said = run(COMMAND, "-ccbin", compiler, "main.cu", cwd=cwd, expected=1).stderr
         check(f"'{compiler}' {why}" in said and said.count("\n") == 1, said)
+
+
+def warnings(cwd):
+    """A warning of a source is the only one that a compiler gives, in each of them"""
+    for compiler in filter(shutil.which, ("g++", "clang++")):
+        for analyse in ([], ["--analyze"]):
+            said = run(COMMAND, "-ccbin", compiler, *analyse, "-Xcompiler", "-Wall", "-c", "warned.cu", "-o", "warned.o", cwd=cwd).stderr
+            check("unused" in said and said.count("warning:") == 1 and "note:" not in said and "-Wno-" not in said, said)
+
+
+def names_of_std(cwd):
+    """A program that uses namespace std may name its own variables as nvcc lets it"""
+    # cusolverDn.h includes LAPACK's header, which includes <complex> and further headers.
+    names = ("array clamp function bind complex variant thread mutex deque list map queue stack set gcd accumulate iota random_device ratio regex "
+             "find transform reduce shuffle sample unique_ptr shared_ptr unordered_map for_each merge rotate generate vector sort count optional").split()
+    for header in ("cuda_runtime.h", "cooperative_groups.h", "cuda_fp16.h", "cuda_fp8.h", "cublas_v2.h", "cufft.h", "curand.h"):
+        (cwd / "std.cu").write_text(f"#include <{header}>\nusing namespace std;\n" + "".join(f"float {name};\n" for name in names)
+                                    + "__global__ void k(float* p) { p[threadIdx.x] = 1; }\n"
+                                    + "int main() { k<<<1, 1>>>(nullptr); return int(" + " + ".join(names) + "); }\n")
+        run(COMMAND, "-c", "std.cu", "-o", "std.o", cwd=cwd)
+
+
+def uncovered_libraries(cwd):
+    """A library that is not covered is refused where it is included or linked"""
+    said = run(COMMAND, "-c", "sparse.cu", "-o", "sparse.o", cwd=cwd, expected=1).stderr
+    check("sparse.cu:1:" in said and "cuSPARSE is not covered" in said, said)
+    for library in ("-lcusparse", "-lnppig", "-lnpps_static"):
+        said = run(COMMAND, "race.cu", library, "-o", "race", cwd=cwd, expected=1).stderr
+        check(f"{library}: this library is not covered" in said and said.count("\n") == 1, said)
 
 
 def shifts(cwd):
@@ -780,13 +811,14 @@ def questions(cwd):
 def standards(cwd):
     """All headers compile as C++17 and C++20, and without a warning"""
     include = HERE.parent / "include"
-    headers = [path.relative_to(include) for path in (*include.glob("*.h"), *include.glob("nvtx3/*.h"))]
+    headers = [path.relative_to(include) for path in (*include.glob("*.h"), *include.glob("nvtx3/*.h"))
+               if not path.name.startswith("cusparse") and path.name != "curand_mtgp32dc_p_11213.h"]
     (cwd / "all.cu").write_text("".join(f"#include <{name}>\n" for name in sorted(headers)) + "int main() {}\n")
     for standard in ("c++14", "c++17", "c++20"):
         run(COMMAND, f"-std={standard}", "-Xcompiler", "-Wall,-Wextra,-Werror", "-c", "all.cu", "-o", "all.o", cwd=cwd)
 
 
-CHECKS = (several_files, objects, libraries_first, plain_c, last_kernel, translated, profiler, another_language, dependencies, makefile, cmake, cmake_toolkit, meson, passes, analysis, other_compiler, shifts, report, sample, thrust, cub, no_toolkit, order, first_error, nested,
+CHECKS = (several_files, objects, libraries_first, plain_c, last_kernel, translated, profiler, another_language, dependencies, makefile, cmake, cmake_toolkit, meson, passes, analysis, other_compiler, warnings, names_of_std, uncovered_libraries, shifts, report, sample, thrust, cub, no_toolkit, order, first_error, nested,
           spins, modules, analysed_modules, refusals, questions, standards)
 
 

@@ -867,6 +867,51 @@ TEST(clusters_add_in_distributed_shared_memory) {
   expect_equal(histogram.to_host(), expected);
 }
 
+/// The first block arrives at the barrier and ends. The second one must still wait for the last
+/// one.
+__global__ void arrive_and_end(int* values, int* sums) {
+  const cg::cluster_group cluster = cg::this_cluster();
+  if (cluster.block_rank() == cluster.num_blocks() - 1) {
+    for (int turn = 0; turn < 1000; ++turn) __nanosleep(100);
+    values[threadIdx.x] = static_cast<int>(threadIdx.x);
+  }
+  cluster.barrier_arrive();
+  if (cluster.block_rank() == 0) return;
+  cluster.barrier_wait();
+  if (cluster.block_rank() == 1) sums[threadIdx.x] = values[blockDim.x - 1 - threadIdx.x];
+}
+
+TEST(blocks_of_a_cluster_arrive_and_end) {
+  const int threads = 40;
+  Device<int> values(threads), sums(threads);
+  cudaLaunchAttribute attribute;
+  const cudaLaunchConfig_t config = with_clusters(3, threads, 3, attribute);
+  check(cudaLaunchKernelEx(&config, arrive_and_end, values.get(), sums.get()));
+  expect_equal(sums.to_host(), table<int>(threads, [&](int i) { return threads - 1 - i; }));
+}
+
+/// The same in a grid.
+__global__ void arrive_at_the_grid_and_end(int* values, int* sums) {
+  const cg::grid_group grid = cg::this_grid();
+  if (grid.block_rank() == grid.num_blocks() - 1) {
+    for (int turn = 0; turn < 1000; ++turn) __nanosleep(100);
+    values[threadIdx.x] = static_cast<int>(threadIdx.x);
+  }
+  cg::grid_group::arrival_token token = grid.barrier_arrive();
+  if (grid.block_rank() == 0) return;
+  grid.barrier_wait(std::move(token));
+  if (grid.block_rank() == 1) sums[threadIdx.x] = values[blockDim.x - 1 - threadIdx.x];
+}
+
+TEST(blocks_of_a_grid_arrive_and_end) {
+  const int threads = 40;
+  Device<int> values(threads), sums(threads);
+  int *first = values.get(), *second = sums.get();
+  void* arguments[] = {&first, &second};
+  check(cudaLaunchCooperativeKernel(arrive_at_the_grid_and_end, 3, threads, arguments));
+  expect_equal(sums.to_host(), table<int>(threads, [&](int i) { return threads - 1 - i; }));
+}
+
 /// The transpose of a square that is spread over the dynamic shared memory of a cluster by rows.
 __global__ void transpose_in_cluster(const double* in, double* out, int rows) {
   extern __shared__ double mine[];

@@ -748,6 +748,38 @@ TEST(cudaLaunchKernel_takes_addresses_of_arguments) {
   expect_equal(sum.read(), 6 + 60 + 200 + 1000 + 10000);
 }
 
+/// A library that has only the addresses of kernels.
+cudaError_t launch_known(const void* kernel, void** arguments) {
+  return cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr);
+}
+template <typename Kernel>
+cudaError_t launch_any(Kernel kernel, void** arguments) {
+  return launch_known(reinterpret_cast<const void*>(kernel), arguments);
+}
+/// An address that is taken before the program begins.
+void (*const table_of_kernels[])(int*, int) = {outer::inner::add};
+
+TEST(cudaLaunchKernel_takes_addresses_without_a_type) {
+  const Sum sum;
+  int* pointer = sum.get();
+  int value = 1;
+  void* arguments[] = {&pointer, &value};
+  struct Task {
+    const void* kernel;
+    void** arguments;
+  };
+  const Task tasks[] = {{(const void*)add, arguments}, {(void*)add_parts<1, true, int>, arguments}};
+  for (const Task& task : tasks) check(launch_known(task.kernel, task.arguments));
+  value = 100;
+  check(launch_known((const void*)table_of_kernels[0], arguments));
+  value = 998;
+  check(launch_any(add_parts<1, true, int>, arguments));
+  value = 10000;
+  check(launch_any(&add, arguments));
+  expect_equal(sum.read(), 1 + 3 + 200 + 1000 + 10000);
+  tap::expect_refusal(launch_known(&pointer, arguments), cudaErrorInvalidResourceHandle);
+}
+
 TEST(cudaLaunchCooperativeKernel_takes_addresses_of_arguments) {
   const Sum sum;
   int* pointer = sum.get();

@@ -529,7 +529,8 @@ void run() {
 
 namespace padding_of_structures {
 
-/// Seven bytes of padding, which nobody writes, are copied with the rest; the bug forgets a member.
+/// Seven bytes of padding, which nobody writes, are copied with the rest; the bug forgets a member
+/// that is used after the copy.
 struct Cell {
   char kind;
   double value;
@@ -544,21 +545,29 @@ __global__ void make(Cell* cells) {
   cell.count = 3;
 }
 
-__global__ void copy(const Cell* from, Cell* to) {
-  to[threadIdx.x] = from[threadIdx.x];  // planted: uninitialised read
+__global__ void copy(const Cell* from, Cell* to) { to[threadIdx.x] = from[threadIdx.x]; }
+
+__global__ void sum(const Cell* cells, double* sums) {
+  const Cell& cell = cells[threadIdx.x];
+  sums[threadIdx.x] = cell.kind + cell.count;
+  sums[threadIdx.x] += cell.value;  // planted: uninitialised read
 }
 
 template <bool bug>
 void run() {
   Cell* cells = nullptr;
   check(cudaMalloc(&cells, threads * sizeof(Cell)));
-  const Buffer<Cell> copies(threads);
+  Cell* copies = nullptr;
+  check(cudaMalloc(&copies, threads * sizeof(Cell)));
+  const Buffer<double> sums(threads);
   make<bug><<<1, threads>>>(cells);
-  copy<<<1, threads>>>(cells, copies.get());
+  copy<<<1, threads>>>(cells, copies);
+  sum<<<1, threads>>>(copies, sums.get());
   std::vector<Cell> on_host(threads);
   check(cudaMemcpy(on_host.data(), cells, threads * sizeof(Cell), cudaMemcpyDeviceToHost));
   finish();
   check(cudaFree(cells));
+  check(cudaFree(copies));
 }
 
 }  // namespace padding_of_structures
@@ -576,15 +585,22 @@ __global__ void make(Row* row) {
   if (!bug || threadIdx.x < 240) row->values[threadIdx.x] = 1;
 }
 
+__global__ void negate(Row* row) {
+  row->values[threadIdx.x] = -row->values[threadIdx.x];  // planted: uninitialised read
+}
+
 template <bool bug>
 void run() {
-  constexpr cudaMemcpyKind to_host = cudaMemcpyDeviceToHost;
-  Row *row = nullptr, on_host;
+  Row *row = nullptr, *copy = nullptr, on_host;
   check(cudaMalloc(&row, sizeof(Row)));
+  check(cudaMalloc(&copy, sizeof(Row)));
   make<bug><<<1, 256>>>(row);
-  check(cudaMemcpy(&on_host, row, sizeof(Row), to_host));  // planted: uninitialised read
+  check(cudaMemcpy(copy, row, sizeof(Row), cudaMemcpyDeviceToDevice));
+  negate<<<1, 256>>>(copy);
+  check(cudaMemcpy(&on_host, row, sizeof(Row), cudaMemcpyDeviceToHost));
   finish();
   check(cudaFree(row));
+  check(cudaFree(copy));
 }
 
 }  // namespace padding_behind_a_kilobyte

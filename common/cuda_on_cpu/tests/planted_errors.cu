@@ -469,13 +469,20 @@ void run() {
 
 namespace local_array_too_large {
 
-/// Keeps a table in local memory that no stack holds.
+/// A table of 512 KiB fits into the local memory of a thread, but not together with a second table.
 template <bool bug>
-__global__ void histogram(const unsigned char* in, int* out) {  // planted: stack overflow
-  volatile int counts[bug ? 1 << 17 : 1 << 8];                  // planted: stack overflow
+__device__ __attribute__((noinline)) void add(const unsigned char* in,  // planted: stack overflow
+                                              volatile int* counts) {   // planted: stack overflow
+  volatile int values[bug ? 1 << 15 : 1 << 4];                          // planted: stack overflow
+  for (int i = 0; i < 16; ++i) values[i] = in[16 * threadIdx.x + i];    // planted: stack overflow
+  for (int i = 0; i < 16; ++i) counts[values[i]] = counts[values[i]] + 1;
+}
+
+template <bool bug>
+__global__ void histogram(const unsigned char* in, int* out) {
+  volatile int counts[bug ? 1 << 17 : 1 << 8];
   for (int i = 0; i < 256; ++i) counts[i] = 0;
-  for (int i = 0; i < 16; ++i)
-    counts[in[16 * threadIdx.x + i]] = counts[in[16 * threadIdx.x + i]] + 1;
+  add<bug>(in, counts);
   out[threadIdx.x] = counts[0];
 }
 

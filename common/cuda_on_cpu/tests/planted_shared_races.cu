@@ -8,6 +8,7 @@
 #include <cuda/barrier>
 #include <staircase/bulk_copy.hpp>
 
+#include <utility>
 #include <vector>
 
 #include "planted.cuh"
@@ -422,6 +423,66 @@ void run() {
 
 }  // namespace arrival_before_the_warp_has_read
 
+namespace between_arrival_and_wait {
+
+/// All threads of the block arrive, write their next element and then wait. The next element is
+/// read by other threads after the same phase, which does not contain the write.
+template <bool bug>
+__global__ void write_between(int* out) {
+  __shared__ int now[threads], next[threads];
+  __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+  const int t = threadIdx.x;
+  if (t == 0) init(&barrier, threads);
+  __syncthreads();
+  now[t] = t;
+  if (!bug) next[t] = 2 * t;
+  auto token = barrier.arrive();
+  if (bug) next[t] = 2 * t;
+  barrier.wait(std::move(token));
+  out[t] = now[threads - 1 - t] + next[threads - 1 - t];  // planted: race
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(threads);
+  write_between<bug><<<1, threads>>>(out.get());
+  finish();
+}
+
+}  // namespace between_arrival_and_wait
+
+namespace read_before_the_wait {
+
+/// The last thread to arrive reads before it waits. In another order of the threads, the others
+/// have not yet stored.
+template <bool bug>
+__global__ void read_early(int* out) {
+  __shared__ int tile[threads];
+  __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+  const int t = threadIdx.x;
+  if (t == 0) init(&barrier, threads);
+  __syncthreads();
+  tile[t] = t;
+  if (t < threads - 1) {
+    barrier.arrive_and_wait();
+    out[t] = tile[threads - 1 - t];
+  } else {
+    auto token = barrier.arrive();
+    const int early = bug ? tile[0] : 0;  // planted: race
+    barrier.wait(std::move(token));
+    out[t] = bug ? early : tile[0];
+  }
+}
+
+template <bool bug>
+void run() {
+  const Buffer<int> out(threads);
+  read_early<bug><<<1, threads>>>(out.get());
+  finish();
+}
+
+}  // namespace read_before_the_wait
+
 constexpr unsigned rounds = 5;
 
 /// A buffer that one thread fills by bulk copies and a warp empties.
@@ -592,6 +653,9 @@ int main(int argc, char** argv) {
        {"zeroed_too_late", zeroed_too_late::run<true>, zeroed_too_late::run<false>},
        {"arrival_before_the_warp_has_read", arrival_before_the_warp_has_read::run<true>,
         arrival_before_the_warp_has_read::run<false>},
+       {"between_arrival_and_wait", between_arrival_and_wait::run<true>,
+        between_arrival_and_wait::run<false>},
+       {"read_before_the_wait", read_before_the_wait::run<true>, read_before_the_wait::run<false>},
        {"refill_before_the_buffer_is_empty", refill_before_the_buffer_is_empty::run<true>,
         refill_before_the_buffer_is_empty::run<false>},
        {"use_before_the_buffer_is_full", use_before_the_buffer_is_full::run<true>,

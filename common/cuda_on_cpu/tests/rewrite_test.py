@@ -33,6 +33,10 @@ REWRITTEN = {
         r"operator<< <int>\(s, 1\)"),
     "a kernel in a table": ("void f(void (**table)(int*, int), int* p) { table[1]<<<1, 1>>>(p, 2); }",
                             r"\{ table\[1\]\("),
+    "launches behind a colon": (
+        "void f(int n, int* p) { switch (n) { case 1:k<<<1, 2>>>(p, 1); default:k<<<1, 2>>>(p, 2); } n ? k<<<1, 2>>>(p, 3) :k<<<1, 2>>>(p, 4); "
+        "here:k<<<1, 2>>>(p, 5); goto here; }",
+        r"case 1: ::cuda_on_cpu.*default: ::cuda_on_cpu.*n \? ::cuda_on_cpu.* : ::cuda_on_cpu.*here: ::cuda_on_cpu"),
     "a launch over several lines": ("void f(int* p) { k<<<1,\n2>>>(p,\n3); }\nint here;", r'launch\("k"'),
     "arguments without a type": ("struct P { int a, b; }; __global__ void s(P p, int* q);"
                                  " void f() { s<<<1, 1>>>({1, 2}, 0); }", r"\{ s\(\{1, 2\},\s*0\); \}"),
@@ -63,8 +67,26 @@ REWRITTEN = {
     "a kernel's address in a call of the runtime": (
         "int cudaLaunchKernel(...); void f(int* p) { cudaLaunchKernel((const void*)k, 1, 2); }",
         r"cudaLaunchKernel\(k, 1, 2\)"),
+    "a kernel's address without its type": (
+        "void launch_noted(); void f(const void*); void g(int* p) { f((const void*)k); f(reinterpret_cast<void*>(&t<3, int>)); f((void*)p); f((const void*)(k)); }",
+        r"f\(\(const void\*\)::cuda_on_cpu::known\(k\)\); f\(reinterpret_cast<void\*>\(&::cuda_on_cpu::known\(t<3, int>\)\)\); "
+        r"f\(\(void\*\)::cuda_on_cpu::known\(p\)\);"),
+    "a kernel whose address is taken": (
+        "void launch_noted(); __global__ void d(int* p) { *p = 1; } __global__ void e(int* p) { *p = 2; } void (*table[])(int*) = {d}; void f() { e<<<1, 1>>>(0); }",
+        r"\*p = 1; \} \[\[maybe_unused\]\] static const bool cuda_on_cpu_noted_\d+ = ::cuda_on_cpu::note_kernel\(&d\);.*\*p = 2; \} "
+        r"\[\[maybe_unused\]\] static constexpr auto cuda_on_cpu_overloads_e = ::cuda_on_cpu::overloads\(static_cast<void \(\*\)\(int\* p\)>\(&e\)\); void"),
     "PTX": ('__device__ void f(unsigned& x, int y) { asm volatile("shl.b32 %0, %1, 3;" : "=r"(x) : "r"(y + 1)); }',
             r"\{ ::cuda_on_cpu::ptx::shl<unsigned>\(\(x\), \(y \+ 1\), 3\); \}"),
+    "PTX in a branch": ('__device__ void f(unsigned& x, int y) { if (y) asm("not.b32 %0, %0;" : "+r"(x)); else x = 1; }',
+                        r"if \(y\) do \{ ::cuda_on_cpu::ptx::not_<unsigned>\(\(x\), \(x\)\); \} while \(false\); else x = 1;"),
+    "products of matrices in PTX": (
+        '__device__ void f(unsigned* d, unsigned* a, unsigned b) { asm("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3}, {%4}, {%0, %1};"'
+        ' : "+r"(d[0]), "+r"(d[1]) : "r"(a[0]), "r"(a[1]), "r"(b)); }',
+        r"ptx::mma\(::cuda_on_cpu::MatrixProduct\{16, 8, (::cuda_on_cpu::ElementType::f16, ){4}false, false, false, ::cuda_on_cpu::BitOperation::none\}, "
+        r"\(d\[0\]\), \(d\[1\]\), \(a\[0\]\), \(a\[1\]\), \(b\), \(d\[0\]\), \(d\[1\]\)\);"),
+    "matrices that PTX loads": (
+        '__device__ void f(unsigned& a, unsigned& b, unsigned p) { asm("ldmatrix.sync.aligned.x2.trans.m8n8.shared.b16 {%0, %1}, [%2+16];"'
+        ' : "=r"(a), "=r"(b) : "r"(p)); }', r"ptx::load_matrices<true>\(::cuda_on_cpu::ptx::in_shared\(\(p\), \+16\), \(a\), \(b\)\);"),
     "PTX of several instructions": (
         '__device__ void f(float* p, float& x) {\nasm("ld.global.f32 %0, [%1+4];\\n\\t"\n"membar.gl;" : "=f"(x) : "l"(p)); }',
         r"ptx::ld<float>\(\(x\), ::cuda_on_cpu::ptx::at\(::cuda_on_cpu::ptx::wide\(p\), \+4\)\); ::cuda_on_cpu::ptx::membar_gl\(\);"),
@@ -147,18 +169,24 @@ template <typename T> struct Load {
 template <int how> struct Modifier<LOAD_VOLATILE> {};
 """
 OF_CUB = (r"using Layout = ::cub::Layout<T>;", r"static __thread T shared;", r"ThreadStore<STORE_DEFAULT>\(p, ThreadLoad<LOAD_DEFAULT>\(p\)\)",
-          r"for \(int i = 0; i < 4; \+\+i\) \{ ::cuda_on_cpu::ptx::add<unsigned>\(\(x\), \(x\), 1\); \}",
+          r"for \(int i = 0; i < 4; \+\+i\) do \{ ::cuda_on_cpu::ptx::add<unsigned>\(\(x\), \(x\), 1\); \} while \(false\);",
           r'::cuda_on_cpu::no_instructions\("exit;"\);', r"Modifier<LOAD_VOLATILE>")
 
 # The same under analysis, which puts a guard behind a variable.
 BEHIND_GUARD = ("dynamic shared memory in another order, behind another variable",
                 "__global__ void s() { __shared__ bool a; extern float __shared__ d[]; d[0] = a; }",
-                r"static __thread bool a; static __thread char \w+\[256\] __attribute__\(\(used\)\); float\* const d = ")
+                r"static __thread __attribute__\(\(used\)\) bool a; static __thread char \w+\[256\] __attribute__\(\(used\)\); float\* const d = ")
 
 # A name, a source behind KERNEL, the line of the error and a word of its sentence.
 REFUSED = {
     "PTX that is not known": ('\n__device__ void f() {\n  asm volatile("setmaxnreg.inc.sync.aligned.u32 40;");\n}', 5,
                               "STAIRCASE_CUDA_ON_CPU"),
+    "a shape that PTX does not have": ('__device__ void f(int x) { asm("mma.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 %0, %0, %0, %0;" : "+r"(x)); }', 3,
+                                       "no product of matrices"),
+    "a fragment of another size": ('__device__ void f(int x) { asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %0}, {%0, %0}, {%0}, {%0, %0};" : "+r"(x)); }', 3,
+                                   "operand 2 of PTX's mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 has 1 registers, not 2"),
+    "matrices of bytes in PTX": ('__device__ void f(unsigned x) { asm("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%0, %0}, [%0];" : "+r"(x)); }', 3,
+                                 "only matrices m8n8 of b16"),
     "PTX with a label": ('__device__ void f() { asm("again: bra again;"); }', 3, "labels"),
     "a type of PTX that is not there": ('__device__ void f() { asm("{ .reg .f16x2 p; }"); }', 3, ".f16x2"),
     "a register of PTX that is not there": (
@@ -194,7 +222,8 @@ def behind_header(rewriter, compiler):
         (path / "made").mkdir()
         (path / "once.hpp").write_text("#pragma once\nextern int only_once;\n")
         (path / "header.cuh").write_text(KERNEL + '#include "once.hpp"\n'
-                                         "__attribute__(()) int of_header(int v, int n) { return v << n; }\n"
+                                         "__attribute__(()) int of_header;\n"
+                                         "__attribute__(()) int shifted(int v, int n) { return v << n; }\n"
                                          "inline void launch(int* p) { k<<<1, 2>>>(p, 3); }\n")
 
         def run(*words):

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <harness/device.hpp>
 #include <harness/memory.hpp>
 #include <harness/ranks.hpp>
@@ -16,6 +17,10 @@
 #include <staircase/stream.hpp>
 #include <string>
 #include <vector>
+
+#ifdef STAIRCASE_CUDA_ON_CPU
+#include <cuda_on_cpu/reasons.hpp>
+#endif
 
 namespace staircase {
 namespace {
@@ -150,7 +155,12 @@ const Device& this_device() {
 
 void fail(cudaError_t error) {
   if (error == cudaErrorNoKernelImageForDevice) refuse_gpu(error);
-  throw Failure(Exit::exhausted, std::string("the device failed: ") + cudaGetErrorString(error));
+  std::string reason;
+#ifdef STAIRCASE_CUDA_ON_CPU
+  reason = cuda_on_cpu::take_reason_of_last_error();
+#endif
+  throw Failure(Exit::exhausted, std::string("the device failed: ") + cudaGetErrorString(error) +
+                                     (reason.empty() ? "" : ": " + reason));
 }
 
 void require_shared_memory(std::size_t bytes) {
@@ -252,7 +262,11 @@ void* allocate_on_device(std::size_t bytes) {
     check(error);
   }
   device_arrays().add(bytes);
-  check(cudaMemset(memory, 0xFF, bytes));
+  // The CPU device fills new memory with these bytes itself, and for its analysis a memset would be
+  // a write. Without one, it also reports elements that a correct stage reads and does not use, for
+  // example padding or the other triangle of a matrix. Therefore only the tutor asks for that.
+  if (!on_cpu || std::getenv("STAIRCASE_REPORT_UNWRITTEN") == nullptr)
+    check(cudaMemset(memory, 0xFF, bytes));
   return memory;
 }
 

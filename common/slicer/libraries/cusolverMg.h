@@ -9,7 +9,10 @@
 
 #include <cstdint>
 
-enum cusolverMgGridMapping_t { CUDALIBMG_GRID_MAPPING_COL_MAJOR = 0 };
+enum cusolverMgGridMapping_t {
+  CUDALIBMG_GRID_MAPPING_COL_MAJOR = 0,
+  CUDALIBMG_GRID_MAPPING_ROW_MAJOR = 1
+};
 struct cusolverMgContext;
 using cusolverMgHandle_t = cusolverMgContext*;
 using cudaLibMgGrid_t = void*;

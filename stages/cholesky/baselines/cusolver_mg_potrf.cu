@@ -7,6 +7,7 @@
 #include "../cholesky.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <deque>
 #include <limits>
 #include <staircase/cusolver_mg.hpp>
@@ -21,7 +22,11 @@ using staircase::DeviceArray;
 using staircase::OnDevice;
 using staircase::View;
 
-constexpr std::size_t block = 256;  // columns of a group; groups are distributed cyclically
+/// The number of columns of a group. Groups are distributed cyclically. Wide groups make the
+/// updates fast, and every GPU needs a few groups.
+std::size_t columns_per_group(std::size_t n) {
+  return std::clamp(std::bit_floor(n / 4), std::size_t{128}, std::size_t{2048});
+}
 
 template <typename T>
 constexpr cudaDataType type = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32F;
@@ -32,11 +37,12 @@ constexpr cudaDataType type = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32
 template <typename T>
 class Columns {
  public:
-  Columns(std::size_t n, const std::vector<int>& devices) : devices_(devices), turned_(n * block) {
-    const std::size_t rounds = (n + block * devices.size() - 1) / (block * devices.size());
+  Columns(std::size_t n, const std::vector<int>& devices)
+      : group_(columns_per_group(n)), devices_(devices), transposed_(n * group_) {
+    const std::size_t rounds = (n + group_ * devices.size() - 1) / (group_ * devices.size());
     for (const int device : devices) {
       const OnDevice here(device);
-      arrays_.emplace_back(rounds * block, n);
+      arrays_.emplace_back(rounds * group_, n);
       pointers_.push_back(arrays_.back().data());
     }
   }
@@ -46,40 +52,48 @@ class Columns {
   /// Copies the lower triangle of A to the GPUs, one group of columns after the other.
   void copy_from(View<const T, 2> a) {
     const std::size_t n = a.extent(0);
-    for (std::size_t j0 = 0; j0 < n; j0 += block) {
-      const std::size_t count = std::min(block, n - j0);
+    for (std::size_t j0 = 0; j0 < n; j0 += group_) {
+      const std::size_t count = std::min(group_, n - j0);
+#pragma omp parallel for schedule(static)
       for (std::size_t i = j0; i < n; ++i)
-        for (std::size_t j = 0; j < count; ++j) turned_[j * n + i] = a(i, j0 + j);
+        for (std::size_t j = 0; j < count; ++j) transposed_[j * n + i] = a(i, j0 + j);
       const OnDevice here(device_of(j0));
-      check(
-          cudaMemcpy(place_of(j0), turned_.data(), count * n * sizeof(T), cudaMemcpyHostToDevice));
+      check(cudaMemcpy(place_of(j0), transposed_.data(), count * n * sizeof(T),
+                       cudaMemcpyHostToDevice));
+    }
+    // cusolverMg has streams of its own, which do not wait for copies.
+    for (const int device : devices_) {
+      const OnDevice here(device);
+      check(cudaDeviceSynchronize());
     }
   }
 
   /// Copies L to the host, with zeros above the diagonal.
   void copy_to(View<T, 2> l) {
     const std::size_t n = l.extent(0);
-    for (std::size_t j0 = 0; j0 < n; j0 += block) {
-      const std::size_t count = std::min(block, n - j0);
+    for (std::size_t j0 = 0; j0 < n; j0 += group_) {
+      const std::size_t count = std::min(group_, n - j0);
       const OnDevice here(device_of(j0));
-      check(
-          cudaMemcpy(turned_.data(), place_of(j0), count * n * sizeof(T), cudaMemcpyDeviceToHost));
+      check(cudaMemcpy(transposed_.data(), place_of(j0), count * n * sizeof(T),
+                       cudaMemcpyDeviceToHost));
+#pragma omp parallel for schedule(static)
       for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < count; ++j)
-          l(i, j0 + j) = j0 + j <= i ? turned_[j * n + i] : T{0};
+          l(i, j0 + j) = j0 + j <= i ? transposed_[j * n + i] : T{0};
     }
   }
 
  private:
-  int device_of(std::size_t j0) const { return devices_[j0 / block % devices_.size()]; }
+  int device_of(std::size_t j0) const { return devices_[j0 / group_ % devices_.size()]; }
   T* place_of(std::size_t j0) {
-    return &arrays_[j0 / block % devices_.size()](j0 / block / devices_.size() * block, 0);
+    return &arrays_[j0 / group_ % devices_.size()](j0 / group_ / devices_.size() * group_, 0);
   }
 
+  std::size_t group_;  // columns
   std::vector<int> devices_;
   std::deque<DeviceArray<T, 2>> arrays_;
   std::vector<void*> pointers_;
-  std::vector<T> turned_;
+  std::vector<T> transposed_;
 };
 // [distribute]
 
@@ -91,7 +105,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const std::size_t n = problem.n;
   staircase::connect(devices);
   const staircase::CusolverMgHandle handle(devices);
-  const staircase::CusolverMgMatrix matrix(n, block, type<T>, devices);
+  const staircase::CusolverMgMatrix matrix(n, columns_per_group(n), type<T>, devices);
   Columns<T> columns(n, devices);
   std::int64_t elements = 0;
   check(cusolverMgPotrf_bufferSize(handle, CUBLAS_FILL_MODE_LOWER, n, columns.pointers(), 1, 1,

@@ -3,8 +3,6 @@
 
 #pragma once
 
-#include <algorithm>
-
 #include "../cooperative_groups.h"
 #include "../cuda/barrier"
 
@@ -25,7 +23,7 @@ struct AlignmentOfCopy<Value, cuda::aligned_size_t<alignment>> {
 template <typename Group, typename Value, typename Size>
 void memcpy_async(const Group& group, Value* to, const Value* from, const Size& bytes) {
   constexpr std::size_t alignment = AlignmentOfCopy<Value, Size>::value;
-  constexpr std::size_t unit = alignment < 4 ? sizeof(Value) : std::min<std::size_t>(alignment, 16);
+  constexpr std::size_t unit = alignment < 4 ? sizeof(Value) : (alignment < 16 ? alignment : 16);
   for (std::size_t i = group.thread_rank() * unit; i + unit <= static_cast<std::size_t>(bytes);
        i += group.size() * unit)
     cuda_on_cpu::start_copy(reinterpret_cast<char*>(to) + i,

@@ -18,6 +18,7 @@ void init_barrier(BarrierState* state, unsigned expected);
 /// Arrives `count` times.
 /// \returns the phase to wait for
 unsigned arrive(BarrierState* state, unsigned count, bool drop);
+void arrive_and_wait(BarrierState* state);
 /// Adds `count` arrivals that the current phase requires.
 void expect(BarrierState* state, unsigned count);
 void wait(BarrierState* state, unsigned phase);

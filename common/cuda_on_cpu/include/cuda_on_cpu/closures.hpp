@@ -21,7 +21,10 @@ __global__ void perform(Closure* closure) {
 template <typename Closure>
 cudaError_t launch_closure(const char* name, dim3 grid, dim3 block, cudaStream_t stream,
                            std::shared_ptr<Closure> closure) {
-  Invocation invocation{std::move(closure), sizeof(Closure),
+  void* const object = closure.get();
+  auto* const owner = new std::shared_ptr<Closure>(std::move(closure));
+  Owned owned(object, owner, [](void* of) { delete static_cast<std::shared_ptr<Closure>*>(of); });
+  Invocation invocation{std::move(owned), sizeof(Closure),
                         [](void* given)
                             CUDA_ON_CPU_NOT_ANALYSED { perform(static_cast<Closure*>(given)); }};
 #ifdef CUDA_ON_CPU_ANALYSE

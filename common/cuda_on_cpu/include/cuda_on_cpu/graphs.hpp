@@ -4,10 +4,7 @@
 
 #pragma once
 
-#include <cstddef>
-#include <memory>
 #include <utility>
-#include <vector>
 
 #include "runtime_api.hpp"
 #include "textures.hpp"
@@ -17,17 +14,16 @@ namespace cuda_on_cpu {
 /// Copies of the arguments of a kernel, and the address of each copy.
 struct KernelArguments {
   Invocation invocation;
-  std::vector<void*> addresses;
+  List<void*> addresses;
 };
 
 template <typename... Parameters, std::size_t... index>
 KernelArguments kernel_arguments(void (*kernel)(Parameters...), void** arguments,
                                  std::index_sequence<index...>) {
-  using Copies = ClosureOf<void (*)(Parameters...), plain<Parameters>...>;
-  auto* const closure = new (room_for(sizeof(Copies), alignof(Copies)))
-      Copies{{*static_cast<plain<Parameters>*>(arguments[index])}..., kernel};
-  return {{owned(closure, Copies::destroy), sizeof(Copies), Copies::call},
-          {&static_cast<Copy<index, plain<Parameters>>&>(*closure).value...}};
+  const Invocation made = invocation_of_bytes(kernel, arguments);
+  auto& closure =
+      *static_cast<BytesClosure<std::index_sequence<index...>, Parameters...>*>(made.closure.get());
+  return {made, {static_cast<void*>(static_cast<Bytes<index, Parameters>&>(closure).bytes)...}};
 }
 
 /// A kernel as a member of a structure of CUDA. Programs cast its address to `void*`, and the

@@ -55,6 +55,8 @@
 #undef Y
 #pragma push_macro("Z")
 #undef Z
+#pragma push_macro("complex")
+#undef complex
 #pragma push_macro("real")
 #undef real
 #pragma push_macro("min")

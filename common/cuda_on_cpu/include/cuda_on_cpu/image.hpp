@@ -48,7 +48,7 @@ struct AddedEntry : ImageEntry {
     launch = [](const void* pointer, const Configuration& configuration, void** arguments) {
       return launch_by_address(
           reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(pointer)), configuration,
-          arguments, std::index_sequence_for<Parameters...>());
+          arguments);
     };
     parameters = layout.data();
     count = sizeof...(Parameters);

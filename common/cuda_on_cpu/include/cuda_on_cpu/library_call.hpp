@@ -3,14 +3,7 @@
 
 #pragma once
 
-#include <cstddef>
 #include <initializer_list>
-
-#include "hidden_names.hpp"
-
-#include <functional>
-
-#include "shown_names.hpp"
 
 #include "runtime_api.hpp"
 
@@ -24,9 +17,40 @@ struct Touched {
   bool read = true;
 };
 
-/// Appends a library call to a stream. The analysis treats it as an access to all memory in
-/// `touched`.
-cudaError_t library_call(cudaStream_t stream, std::initializer_list<Touched> touched,
-                         std::function<void()> work);
+/// A lock for functions of a host library that must not run concurrently.
+class LibraryLock {
+ public:
+  enum What { of_plans, of_planner };
+  explicit LibraryLock(What what);
+  ~LibraryLock();
+  LibraryLock(const LibraryLock&) = delete;
+  LibraryLock& operator=(const LibraryLock&) = delete;
+
+ private:
+  What what_;
+};
+
+/// Appends a call of a host library to a stream. The analysis treats the call as accesses to all
+/// the memory that it touches.
+/// \param more returns further memory that is known only when the stream executes the call
+cudaError_t enter_library_call(cudaStream_t stream, const List<Touched>& touched, Owned work,
+                               void (*call)(void* work),
+                               List<Touched> (*more)(void* work) = nullptr);
+template <typename Work>
+cudaError_t library_call(cudaStream_t stream, const List<Touched>& touched, Work work) {
+  return enter_library_call(stream, touched, owned_copy(std::move(work)),
+                            [](void* given) { (*static_cast<Work*>(given))(); });
+}
+template <typename More, typename Work>
+cudaError_t library_call(cudaStream_t stream, const List<Touched>& touched, More more, Work work) {
+  struct Both {
+    More more;
+    Work work;
+  };
+  return enter_library_call(
+      stream, touched, owned_copy(Both{std::move(more), std::move(work)}),
+      [](void* given) { static_cast<Both*>(given)->work(); },
+      [](void* given) { return static_cast<Both*>(given)->more(); });
+}
 
 }  // namespace cuda_on_cpu

@@ -8,7 +8,6 @@
 #include <math.h>  // <cmath> alone lacks the float overloads in the global namespace
 #include <stdlib.h>
 
-#include <algorithm>
 #include <cfenv>
 #include <cmath>
 #include <cstdint>
@@ -151,7 +150,7 @@ inline void sincospif(float x, float* sine, float* cosine) {
 }
 inline float exp10(float x) { return static_cast<float>(::exp10(static_cast<double>(x))); }
 inline float fdividef(float a, float b) { return a / b; }
-inline float __saturatef(float x) { return std::isnan(x) ? 0 : std::clamp(x, 0.0f, 1.0f); }
+inline float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
 
 inline float __expf(float x) { return std::exp(x); }
 inline float __exp10f(float x) { return std::pow(10.0f, x); }
@@ -334,11 +333,11 @@ inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
 }
 inline unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
   return static_cast<unsigned>(
-      (static_cast<std::uint64_t>(high) << 32 | low) << std::min(shift, 32u) >> 32);
+      (static_cast<std::uint64_t>(high) << 32 | low) << (shift < 32 ? shift : 32) >> 32);
 }
 inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
   return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) >>
-                               std::min(shift, 32u));
+                               (shift < 32 ? shift : 32));
 }
 inline int __mulhi(int a, int b) {
   return static_cast<int>(static_cast<std::int64_t>(a) * b >> 32);

@@ -5,13 +5,16 @@
 
 #pragma once
 
+#include "hidden_names.hpp"
+
 #include <cblas.h>
+
+#include "shown_names.hpp"
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 #include "../library_types.h"
 #include "half.hpp"
@@ -168,8 +171,8 @@ inline void multiply(int m, int n, int k, double alpha, const double* a, const d
 
 /// A copy of a matrix that is column-major and contiguous.
 template <typename Value>
-std::vector<Value> packed(const Matrix& matrix, bool transposed) {
-  std::vector<Value> values(matrix.rows * matrix.columns);
+List<Value> packed(const Matrix& matrix, bool transposed) {
+  List<Value> values(matrix.rows * matrix.columns);
   for (std::size_t j = 0; j < matrix.columns; ++j)
     for (std::size_t i = 0; i < matrix.rows; ++i)
       values[transposed ? i * matrix.columns + j : j * matrix.rows + i] =
@@ -183,7 +186,7 @@ template <typename Value>
 void compute(const Product& p) {
   const std::size_t m = p.d.rows, n = p.d.columns;
   if (m == 0 || n == 0) return;
-  std::vector<Value> sums = p.beta == 0 ? std::vector<Value>(m * n) : packed<Value>(p.c, false);
+  List<Value> sums = p.beta == 0 ? List<Value>(m * n) : packed<Value>(p.c, false);
   if (p.depth() == 0 || p.alpha == 0)
     for (Value& sum : sums) sum *= static_cast<Value>(p.beta);
   else

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 
 #include "runtime_api.hpp"
 #include "runtime_hints.hpp"
@@ -114,7 +113,7 @@ inline cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps
       properties->handleTypes > cudaMemHandleTypePosixFileDescriptor)
     return cudaErrorNotSupported;
   return cuda_on_cpu::on_device(properties->location.id, [=] {
-    *pool = std::make_unique<CUmemPoolHandle_st>().release();
+    *pool = new CUmemPoolHandle_st();
     (*pool)->device = properties->location.id;
     (*pool)->is_shared = properties->handleTypes != cudaMemHandleTypeNone;
     return cudaSuccess;
@@ -125,7 +124,7 @@ inline cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
     return cudaErrorInvalidValue;
   if (cuda_on_cpu::chosen_pool(pool->device) == pool)
     cuda_on_cpu::chosen_pool(pool->device) = &cuda_on_cpu::default_pool(pool->device);
-  const std::unique_ptr<CUmemPoolHandle_st> ended(pool);
+  delete pool;
   return cudaSuccess;
 }
 inline cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) { return cudaSuccess; }

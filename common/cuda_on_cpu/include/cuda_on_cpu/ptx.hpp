@@ -9,6 +9,7 @@
 #include "atomics.hpp"
 #include "copies.hpp"
 #include "math.hpp"
+#include "matrix_instructions.hpp"
 #include "standard.hpp"
 #include "threads.hpp"
 
@@ -211,6 +212,11 @@ __forceinline__ void cvta_to_shared(Result& d, const First& a) {
   put<Type>(d, static_cast<Type>(__cvta_generic_to_shared(at(a, 0))));
 }
 __forceinline__ void prefetch(const char*) {}
+/// A policy of the L2 cache, which has no effect on the CPU device.
+template <typename Type, typename Result, typename... Fraction>
+__forceinline__ void createpolicy_fractional(Result& d, const Fraction&...) {
+  put<Type>(d, Type(0));
+}
 
 /// Combines a wide register from its halves or quarters, the lowest first, or splits it.
 template <typename Type, typename Result, typename... Parts>
@@ -491,8 +497,11 @@ __forceinline__ void trap() { __trap(); }
 __forceinline__ void cp_async(char* to, const char* from, unsigned bytes) {
   start_copy(to, from, bytes);
 }
-__forceinline__ void cp_async(char* to, const char* from, unsigned bytes, unsigned read) {
-  start_copy(to, from, read, bytes - read);
+/// \param read number of bytes to copy, or a predicate that disables the copy; zeros fill the rest
+template <typename Read>
+__forceinline__ void cp_async(char* to, const char* from, unsigned bytes, Read read) {
+  const unsigned copied = std::is_same_v<Read, bool> ? (read ? 0 : bytes) : unsigned(read);
+  start_copy(to, from, copied, bytes - copied);
 }
 __forceinline__ void cp_async_commit_group() { commit_copies(); }
 __forceinline__ void cp_async_wait_group(unsigned pending) { wait_for_copies(pending); }

@@ -207,6 +207,8 @@ cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size
                         std::size_t offset, bool to_symbol, bool wait, cudaStream_t stream);
 /// Registers that the host has requested the address of a variable. It may use the address later.
 cudaError_t register_symbol_use(const void* symbol, std::size_t size);
+/// Returns cudaErrorInvalidSymbol unless the argument of the host is a device variable.
+cudaError_t check_symbol(const void* symbol);
 }  // namespace cuda_on_cpu
 
 template <typename Value>
@@ -266,13 +268,15 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* to, const Value& symbol, std::size_t
 }
 template <typename Value>
 cudaError_t cudaGetSymbolAddress(void** address, const Value& symbol) {
-  *address = const_cast<std::remove_const_t<Value>*>(&symbol);
-  return cuda_on_cpu::register_symbol_use(&symbol, sizeof symbol);
+  const cudaError_t error = cuda_on_cpu::register_symbol_use(&symbol, sizeof symbol);
+  if (error == cudaSuccess) *address = const_cast<std::remove_const_t<Value>*>(&symbol);
+  return error;
 }
 template <typename Value>
 cudaError_t cudaGetSymbolSize(std::size_t* size, const Value& symbol) {
-  *size = sizeof symbol;
-  return cudaSuccess;
+  const cudaError_t error = cuda_on_cpu::check_symbol(&symbol);
+  if (error == cudaSuccess) *size = sizeof symbol;
+  return error;
 }
 
 // --- Streams and events
@@ -430,21 +434,11 @@ Configuration configuration(const cudaLaunchConfig_t& config);
 /// The name of a kernel from the symbols of the program, without template arguments.
 const char* name_of(AnyKernel kernel);
 
-/// Launches a kernel whose address is known, and returns the error of the launch.
-template <typename... Parameters, typename... Arguments>
-cudaError_t launch_pointer(const Configuration& configuration, void (*kernel)(Parameters...),
-                           const Arguments&... arguments) {
-  return submit(name_of(any_kernel(kernel)), configuration,
-                invocation([kernel](auto... values) CUDA_ON_CPU_NOT_ANALYSED { kernel(values...); },
-                           arguments...));
-}
-
-/// Launches a kernel with copies of the arguments at the given addresses.
-template <typename... Parameters, std::size_t... index>
+/// Launches a kernel with known parameters, and copies the bytes at the addresses of its arguments.
+template <typename... Parameters>
 cudaError_t launch_by_address(void (*kernel)(Parameters...), const Configuration& configuration,
-                              void** arguments, std::index_sequence<index...>) {
-  return launch_pointer(configuration, kernel,
-                        *static_cast<plain<Parameters>*>(arguments[index])...);
+                              void** arguments) {
+  return submit(name_of(any_kernel(kernel)), configuration, invocation_of_bytes(kernel, arguments));
 }
 
 }  // namespace cuda_on_cpu
@@ -452,9 +446,8 @@ cudaError_t launch_by_address(void (*kernel)(Parameters...), const Configuration
 template <typename... Parameters>
 cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
                              std::size_t shared = 0, cudaStream_t stream = nullptr) {
-  return cuda_on_cpu::launch_by_address(kernel,
-                                        cuda_on_cpu::configuration(grid, block, shared, stream),
-                                        arguments, std::index_sequence_for<Parameters...>());
+  return cuda_on_cpu::launch_by_address(
+      kernel, cuda_on_cpu::configuration(grid, block, shared, stream), arguments);
 }
 template <typename... Parameters>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
@@ -462,14 +455,13 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid
                                         cudaStream_t stream = nullptr) {
   auto configuration = cuda_on_cpu::configuration(grid, block, shared, stream);
   configuration.cooperative = true;
-  return cuda_on_cpu::launch_by_address(kernel, configuration, arguments,
-                                        std::index_sequence_for<Parameters...>());
+  return cuda_on_cpu::launch_by_address(kernel, configuration, arguments);
 }
 template <typename... Parameters, typename... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
-  return cuda_on_cpu::launch_pointer(cuda_on_cpu::configuration(*config), kernel,
-                                     cuda_on_cpu::plain<Parameters>(arguments)...);
+  return cuda_on_cpu::submit_kernel(cuda_on_cpu::name_of(cuda_on_cpu::any_kernel(kernel)),
+                                    cuda_on_cpu::configuration(*config), kernel, arguments...);
 }
 
 // Queries of a kernel, which is given with its type or as an address.

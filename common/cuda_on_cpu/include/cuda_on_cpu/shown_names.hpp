@@ -27,6 +27,7 @@
 #pragma pop_macro("X")
 #pragma pop_macro("Y")
 #pragma pop_macro("Z")
+#pragma pop_macro("complex")
 #pragma pop_macro("real")
 #pragma pop_macro("min")
 #pragma pop_macro("max")

@@ -5,7 +5,6 @@
 
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -21,7 +20,9 @@ __forceinline__ int part(unsigned word, unsigned i) {
 }
 template <typename Value>
 __forceinline__ int saturated(int x) {
-  return std::clamp<int>(x, std::numeric_limits<Value>::min(), std::numeric_limits<Value>::max());
+  constexpr int least = (std::numeric_limits<Value>::min)(),
+                most = (std::numeric_limits<Value>::max)();
+  return x < least ? least : x > most ? most : x;
 }
 constexpr int distance(int a, int b) { return a < b ? b - a : a - b; }
 

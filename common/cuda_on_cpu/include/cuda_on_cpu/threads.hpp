@@ -19,8 +19,15 @@ void block_barrier();
 /// Waits for all threads of the grid. Requires a cooperative launch.
 void grid_barrier();
 
-/// The two halves of the barrier of a cluster. In a launch without clusters, each block is a
-/// cluster of its own.
+/// The two halves of the same barrier.
+void grid_arrive();
+void grid_wait();
+
+/// Waits for all threads of the cluster. In a launch without clusters, each block is a cluster of
+/// its own.
+void cluster_barrier();
+
+/// The two halves of the same barrier.
 void cluster_arrive();
 void cluster_wait();
 dim3 cluster_extent();
@@ -129,6 +136,15 @@ bool wait_ends(bool goes_on);
 /// If a thread reads often and calls no function of the runtime, it is assumed to wait for a
 /// kernel. The rewriter inserts this call before the conditions of loops on the host.
 void host_looks();
+
+/// The value that printf returns in a kernel: the number of arguments after the format. The
+/// rewriter wraps calls whose value is used in this function.
+template <typename Format, typename... Arguments>
+std::integral_constant<int, int(sizeof...(Arguments))> count_printed(const Format&,
+                                                                     const Arguments&...);
+inline int printed(int characters, int arguments) {
+  return is_on_device() && characters >= 0 ? arguments : characters;
+}
 
 /// Waits for all threads of the block and returns the number of threads whose predicate is true.
 int block_count(bool predicate);

@@ -4,15 +4,16 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
-#include <sstream>
 
 #include "../indestructible.hpp"
 #include "../machine/builtins.hpp"
+#include "../machine/combining.hpp"
 #include "../machine/gang.hpp"
 #include "../machine/launch.hpp"
 #include "../machine/thread_area.hpp"
@@ -23,22 +24,21 @@
 #include "callbacks.hpp"
 #include "cuda_on_cpu/shifts.hpp"
 #include "cuda_on_cpu/threads.hpp"
-#include "device_names.hpp"
+#include "ends.hpp"
 #include "findings.hpp"
-#include "lessons.hpp"
+#include "happens_before.hpp"
+#include "host_flags.hpp"
 #include "plain_access.hpp"
+#include "shared_bytes.hpp"
 #include "targets.hpp"
 #include "trial.hpp"
+#include "unwritten.hpp"
 #include "values.hpp"
 
 extern "C" {
 // The section of __constant__ variables; absent from programs that have none.
 extern const char __start_cuda_constant[] __attribute__((weak));
 extern const char __stop_cuda_constant[] __attribute__((weak));
-
-// The section in which the rewriter lists the names of the device's variables.
-extern const char __start_cuda_device_names[] __attribute__((weak));
-extern const char __stop_cuda_device_names[] __attribute__((weak));
 }
 
 namespace cuda_on_cpu {
@@ -55,6 +55,10 @@ namespace {
 
 constexpr std::ptrdiff_t near_bytes = 4096;  // of an allocation: probably that one was meant
 
+/// The outcome of the checks of an access: it counts as a request of the warp or not, or it is not
+/// performed and the launch ends.
+enum class Outcome : std::uint8_t { request, no_request, illegal_address, launch_failure };
+
 /// One shadow per thread of the operating system for its shared memory.
 Shadow& find_shared_shadow(const char* thread_area) {
   using Shadows = std::unordered_map<const char*, std::unique_ptr<Shadow>>;
@@ -62,7 +66,8 @@ Shadow& find_shared_shadow(const char* thread_area) {
   static auto& mutex = indestructible<std::mutex>();
   const std::scoped_lock lock(mutex);
   auto& shadow = shadows[thread_area];
-  if (shadow == nullptr) shadow = std::make_unique<Shadow>(thread_area_bytes());
+  if (shadow == nullptr)
+    shadow = std::make_unique<Shadow>(thread_area - thread_area_bytes(), thread_area_bytes());
   return *shadow;
 }
 
@@ -83,7 +88,8 @@ Shadow& shadow_of(Allocation& allocation) {
   const std::atomic_ref<void*> shadow(allocation.shadow);
   if (shadow == nullptr) {
     const std::scoped_lock lock(mutex);
-    if (shadow == nullptr) shadow = std::make_unique<Shadow>(allocation.bytes).release();
+    if (shadow == nullptr)
+      shadow = std::make_unique<Shadow>(allocation.base, allocation.bytes).release();
   }
   return *static_cast<Shadow*>(shadow.load());
 }
@@ -138,22 +144,10 @@ Constants constants_at(const char* address) {
 
 bool is_constant(const char* address) { return constants_at(address).begin != nullptr; }
 
-}  // namespace
-
-std::set<std::string> names_of_device() {
-  std::string all;
-  for (const char* c = __start_cuda_device_names; c != __stop_cuda_device_names; ++c)
-    all += *c == '\0' ? ' ' : *c;
-  std::istringstream words(all);
-  return {std::istream_iterator<std::string>(words), {}};
-}
-
-namespace {
-
 /// The variables of the program that no source marks as the device's, by their first byte. The
 /// libraries' own, and those that the compiler makes, are none of them.
 std::map<const char*, Variable> read_host_variables() {
-  const std::set<std::string> of_device = names_of_device();
+  const std::set<std::string>& of_device = names_of_device();
   std::map<const char*, Variable> variables;
   for (const Variable& variable : variables_in_namespaces()) {
     const std::string& name = variable.name;
@@ -186,13 +180,22 @@ inline Allocation* cached_allocation(const char* address, std::size_t bytes, Pla
 }
 
 const char* verb_of(Kind kind) {
-  return kind == read || kind == volatile_read      ? "reads"
+  return !is_write(kind)                            ? "reads"
          : kind == atomic || kind == atomic_compare ? "updates"
                                                     : "writes";
 }
 
 std::string accessed(Kind kind, std::size_t bytes) {
   return std::string(verb_of(kind)) + ' ' + std::to_string(bytes) + " bytes ";
+}
+
+/// The index of an access that misses an allocation, if this holds elements of the size of the
+/// access: ": index 400 of 300".
+std::string index_of_access(const Allocation& nearest, std::ptrdiff_t offset, std::size_t bytes) {
+  const auto width = static_cast<std::ptrdiff_t>(bytes);
+  if (bytes == 0 || offset % width != 0 || nearest.bytes % bytes != 0) return "";
+  return ": index " + std::to_string(offset / width) + " of " +
+         std::to_string(nearest.bytes / bytes);
 }
 
 /// Says what is wrong with an address that no living allocation has.
@@ -206,13 +209,16 @@ void report_stray(const char* address, std::size_t bytes, Kind kind, Place place
   }
   const Allocation* nearest = nearest_allocation(address);
   const auto offset = nearest == nullptr ? 0 : address - nearest->base;
-  const bool is_near = nearest != nullptr && offset > -near_bytes &&
-                       offset < static_cast<std::ptrdiff_t>(nearest->bytes) + near_bytes;
+  const bool is_near =
+      nearest != nullptr &&
+      (is_beside_allocations(address) ||
+       (offset > -near_bytes && offset < static_cast<std::ptrdiff_t>(nearest->bytes) + near_bytes));
   if (is_near) {
     const bool dead = !nearest->living;
     const std::string where = "at byte " + std::to_string(offset) + " of allocation " +
                               std::to_string(nearest->number) + ", which has " +
-                              std::to_string(nearest->bytes) + " bytes";
+                              std::to_string(nearest->bytes) + " bytes" +
+                              (dead ? "" : index_of_access(*nearest, offset, bytes));
     add_finding(dead ? "use after free" : "out of bounds", place, 0, thread,
                 accessed(kind, bytes) + where +
                     (!dead                          ? ""
@@ -327,6 +333,16 @@ void check_shared_place(const char* address, std::size_t bytes, Kind kind, Place
                 accessed(kind, bytes) + "past the end of a variable in shared memory");
 }
 
+/// Checks an access of a thread, and follows copies of what nothing has written.
+void check_in(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind, const Event& event,
+              Region region, const Thread& thread) {
+  const Found found = check_thread(shadow, offset, bytes, kind, event, region, thread);
+  if (found != Found::written)
+    expect_copy(shadow, offset, bytes, event, region, thread, found == Found::unwritten);
+  else if (kind == write && unwritten_reads != 0)
+    find_source(shadow, offset, bytes, event, thread);
+}
+
 /// \returns whether the access counts as a request to shared memory
 bool check_shared(const char* address, std::size_t bytes, Kind kind, Place place, Thread& thread,
                   const SharedPlace& shared) {
@@ -336,26 +352,37 @@ bool check_shared(const char* address, std::size_t bytes, Kind kind, Place place
   if (use == Use::flag || use == Use::builtin) return false;
   Shadow& shadow = shared_shadow(shared.thread_area);
   const Event event = event_of(kind, place, thread);
-  check_thread(shadow, offset, bytes, kind, event, Region::shared, thread);
+  check_in(shadow, offset, bytes, kind, event, Region::shared, thread);
   if (kind != read && kind != write) note_volatile(address, event, kind, Region::shared, thread);
   return true;
 }
 
-/// \returns whether the access counts as a request to global memory
-bool check_global(const char* address, std::size_t bytes, Kind kind, Place place, Thread& thread) {
+bool reads(Kind kind) { return kind == read || kind == volatile_read; }
+
+/// An access to a variable in __constant__ memory, which kernels can only read.
+Outcome check_constant(std::size_t bytes, Kind kind, Place place, const Thread& thread) {
+  if (reads(kind)) return Outcome::no_request;
+  add_finding("illegal device access", place, 0, &thread,
+              accessed(kind, bytes) + "of a __constant__ variable, which kernels can only read");
+  return Outcome::launch_failure;
+}
+
+Outcome check_global(const char* address, std::size_t bytes, Kind kind, Place place,
+                     Thread& thread) {
   Allocation* allocation = cached_allocation(address, bytes, place);
   if (allocation == nullptr) {
-    if (is_constant(address)) return false;
+    if (is_constant(address)) return check_constant(bytes, kind, place, thread);
     if (Allocation* own = own_data_at(address, bytes); own != nullptr) {
       allocation = own;
       if (const Variable* variable = host_variable_at(address); variable != nullptr)
         add_finding("illegal device access", place, 0, &thread,
                     accessed(kind, bytes) + "of '" + variable->name + "', a variable of the host");
     } else if (is_constant_of_compiler(address)) {
-      return false;
+      return Outcome::no_request;
     } else {
       report_stray(address, bytes, kind, place, &thread);
-      return true;
+      if (is_of_no_block(address)) return Outcome::launch_failure;
+      return is_spare(address, bytes) ? Outcome::request : Outcome::illegal_address;
     }
   }
   const int device = block->launch->device;
@@ -369,9 +396,9 @@ bool check_global(const char* address, std::size_t bytes, Kind kind, Place place
   const Event event = event_of(kind, place, thread);
   const Region region = region_of(*allocation);
   const auto lock = lock_memory(region);
-  check_thread(shadow, offset, bytes, kind, event, region, thread);
+  check_in(shadow, offset, bytes, kind, event, region, thread);
   if (kind != read && kind != write) note_volatile(address, event, kind, region, thread);
-  return true;
+  return Outcome::request;
 }
 
 bool is_argument(const char* address) {
@@ -410,7 +437,7 @@ bool is_at_hand(const Allocation& allocation) {
 Stretch stretch_of(const char* address, std::size_t bytes, Kind kind, Place place) {
   const Invocation& invocation = block->launch->invocation;
   if (on_a_stack(reinterpret_cast<std::uintptr_t>(address)))
-    return {block->stack_pool, all_stacks_bytes, Space::global, Treatment::none};
+    return {block->stack_pool, all_stacks_bytes, Space::global, Treatment::stack};
   if (is_argument(address))
     return {static_cast<const char*>(invocation.closure.get()), invocation.bytes, Space::global,
             Treatment::none};
@@ -424,7 +451,7 @@ Stretch stretch_of(const char* address, std::size_t bytes, Kind kind, Place plac
     return {.begin = allocation->base, .bytes = allocation->bytes, .claims = claims};
   }
   const auto [begin, end] = constants_at(address);
-  if (begin == nullptr) return {};
+  if (begin == nullptr || kind != read) return {};
   return {begin, static_cast<std::size_t>(end - begin), Space::global, Treatment::count};
 }
 
@@ -445,6 +472,17 @@ const Target* note_target(const char* address, std::size_t bytes, Kind kind, Pla
   return &target;
 }
 
+/// An access to the stacks of the block: a thread must not use the local variables of another one.
+void check_stack(const char* address, std::size_t bytes, Kind kind, Place place) {
+  const Thread& thread = *block->current;
+  if (is_combining || is_on_own_stack(thread, reinterpret_cast<std::uintptr_t>(address))) return;
+  const DeviceAtWork at_work;
+  add_finding("illegal device access", place, 0, &thread,
+              accessed(kind, bytes) +
+                  "of the local memory of another thread: on a GPU, this address belongs to the "
+                  "local memory of the thread that uses it");
+}
+
 /// Whether an address lies in memory that the program gave back.
 bool was_freed(const char* address) {
   const Allocation* dead = nearest_allocation(address);
@@ -452,10 +490,20 @@ bool was_freed(const char* address) {
          dead->space != MemorySpace::registered;
 }
 
+/// An access of host code to a variable of the program, which may be one of the device.
+void check_variable_of_device(const char* address, std::size_t bytes, Kind kind, Place place) {
+  const std::string* const name = device_variable_name(address);
+  if (name == nullptr) return;
+  add_finding("illegal host access", place, 0, nullptr,
+              "the host " + accessed(kind, bytes) + "of '" + *name +
+                  "', a variable of the device: cudaMemcpyToSymbol and cudaMemcpyFromSymbol copy "
+                  "its value");
+}
+
 /// An access of host code: to memory of the device it is illegal, to memory that both use it may
 /// collide with work in a stream.
 void check_host(const char* address, std::size_t bytes, Kind kind, Place place) {
-  if (!may_be_allocated(address)) return;
+  if (!may_be_allocated(address)) return check_variable_of_device(address, bytes, kind, place);
   Allocation* allocation = find_allocation(address);
   if (allocation == nullptr) {
     if (was_freed(address))
@@ -474,7 +522,7 @@ void check_host(const char* address, std::size_t bytes, Kind kind, Place place) 
   host_catches_up();
   check_operation(shadow_of(*allocation), static_cast<std::size_t>(address - allocation->base),
                   bytes, kind, host_operation(), place, Region::host);
-  if (kind > write && kind != volatile_read) host_tells(address);
+  if (kind > write && kind != volatile_read) host_releases(address);
   if (looks) host_sees(address);
 }
 
@@ -508,14 +556,14 @@ void image_loaded(const LoadedImage& image, std::size_t bytes) {
 }
 
 /// Checks any access of a kernel.
-/// \returns whether it counts as a request
-[[gnu::noinline]] static bool check_fully(const char* address, std::size_t bytes, Kind kind,
-                                          Place place, Thread& thread, Space& space) {
+[[gnu::noinline]] static Outcome check_fully(const char* address, std::size_t bytes, Kind kind,
+                                             Place place, Thread& thread, Space& space) {
   const DeviceAtWork at_work;
   const SharedPlace shared = shared_place(address);
   space = shared.thread_area != nullptr ? Space::shared : Space::global;
-  return space == Space::shared ? check_shared(address, bytes, kind, place, thread, shared)
-                                : check_global(address, bytes, kind, place, thread);
+  if (space == Space::global) return check_global(address, bytes, kind, place, thread);
+  return check_shared(address, bytes, kind, place, thread, shared) ? Outcome::request
+                                                                   : Outcome::no_request;
 }
 
 RequestedMemory requested_memory(Space space, const char* address, std::size_t bytes, Place place) {
@@ -530,6 +578,34 @@ RequestedMemory requested_memory(Space space, const char* address, std::size_t b
           allocation->bytes - bytes, region_of(*allocation)};
 }
 
+/// The shadow of an address that a lane of the running block has accessed.
+static RequestedMemory memory_at(const Accesses& all, unsigned lane) {
+  const AccessForm form = all.form[lane];
+  const auto* address = reinterpret_cast<const char*>(all.address[lane]);
+  const auto below = static_cast<std::size_t>(thread_area_end() - address);
+  const bool is_shared = below - 1 < thread_area_bytes();
+  if (is_shared != (static_cast<Space>(form.space()) == Space::shared)) return {};
+  return requested_memory(static_cast<Space>(form.space()), address, form.bytes(),
+                          place_in(all.order[lane]));
+}
+
+/// Compilers report the copy of a structure as a write and then as a read, piece by piece. After
+/// the read of a piece, looks for the write that belongs to it.
+static void find_earlier_copy(const Warp& warp, const Accesses& read_by, unsigned lane) {
+  const std::uint64_t number = read_by.number[lane];
+  for (const Accesses& row : warp.log->rows) {
+    if (row.form[lane].kind() != write || row.form[lane].bytes() != read_by.form[lane].bytes() ||
+        row.number[lane] >= number || row.number[lane] + AccessLog::most_pieces < number)
+      continue;
+    const RequestedMemory to = memory_at(row, lane);
+    const std::size_t offset = row.address[lane] - to.base;
+    if (to.shadow == nullptr || offset > to.last) continue;
+    if (was_stored(*to.shadow, offset, row.form[lane].bytes(), place_in(row.order[lane]),
+                   warp.threads[lane]))
+      return;
+  }
+}
+
 /// Checks what one lane of a request did, whatever that is.
 /// \param request its lanes
 static void check_lane(const Warp& warp, const Accesses& all, unsigned lane, unsigned request) {
@@ -540,6 +616,7 @@ static void check_lane(const Warp& warp, const Accesses& all, unsigned lane, uns
               static_cast<Kind>(form.kind()), place_in(all.order[lane]), thread, space);
   if (overwritings != 0)
     settle(thread, (all.changes >> lane & 1) != 0 && !warp.log->was_stored_again(lane, request));
+  if (form.kind() == read && unwritten_reads != 0) find_earlier_copy(warp, all, lane);
 }
 
 static void check_each_lane(const Warp& warp, const Accesses& all, unsigned lanes,
@@ -554,7 +631,8 @@ static void check_cells(const Warp& warp, const Request& request, std::size_t by
                         const RequestedMemory& memory) {
   const Accesses& all = request.all;
   const unsigned any = request.rows[0].first;
-  PlainAccess<kind, region> access(event_of(kind, place_in(all.order[any]), warp.threads[any]),
+  PlainAccess<kind, region> access(*memory.shadow,
+                                   event_of(kind, place_in(all.order[any]), warp.threads[any]),
                                    block->barrier_clock);
   for (const Row& row : request) {
     const std::size_t offset = all.address[row.first] - memory.base;
@@ -590,15 +668,17 @@ void check_request(const Warp& warp, const Request& request) {
   const AccessForm form = all.form[first];
   if (block->on_trial && static_cast<Space>(form.space()) == Space::global)
     return note_request(warp, request);
-  if (!request.alike)
+  // Lanes may differ in whether they have arrived at the barrier of their gang.
+  if (!request.alike || block->arrives_split)
     return check_each_lane(warp, all, unchecked_lanes(all, request.lanes), request.lanes);
   if (form.checked()) return;
+  if (unwritten_reads != 0 && form.kind() == write)
+    return check_each_lane(warp, all, request.lanes, request.lanes);
   const auto space = static_cast<Space>(form.space());
   const RequestedMemory memory =
       requested_memory(space, reinterpret_cast<const char*>(all.address[first]), form.bytes(),
                        place_in(all.order[first]));
-  if (form.bytes() % 4 != 0 || threads_learned || block->launch->configuration.cooperative ||
-      memory.shadow == nullptr || memory.base % 4 != 0)
+  if (form.bytes() % 4 != 0 || memory.shadow == nullptr || memory.base % 4 != 0)
     return check_each_lane(warp, all, request.lanes, request.lanes);
   const auto check = space == Space::shared
                          ? (form.kind() == read ? check_cells<read, Region::shared>
@@ -609,14 +689,25 @@ void check_request(const Warp& warp, const Request& request) {
   check(warp, request, form.bytes(), memory);
 }
 
-/// What an access does when the warp has made its request.
-[[gnu::noinline]] static void after_request(const void* where, Kind kind, bool narrow,
-                                            const void* instruction) {
-  synchronise_at(where, kind, narrow);
-  if (kind == volatile_read) {
-    block->current->place = instruction;
-    note_spin(true);
-  }
+/// What an atomic operation is besides its kind.
+struct Ordering {
+  bool narrow;           ///< whether it has block scope
+  Among releases;        ///< among whom it has release order
+  const void* expected;  ///< the value with which it compares, or null
+};
+
+/// Lets other threads run if this one reads a volatile variable again and again.
+[[gnu::noinline]] static void before_volatile_read(const void* instruction) {
+  block->current->place = instruction;
+  note_spin(true);
+}
+
+/// Takes what the next access of the current thread is besides its kind; other threads may run
+/// before this access is made.
+static Ordering take_ordering() {
+  Block& b = *block;
+  return {std::exchange(b.narrow, false), std::exchange(b.releases, Among::nobody),
+          std::exchange(b.expected, nullptr)};
 }
 
 /// Makes one of the marks of each word, when there is no room for more.
@@ -648,15 +739,24 @@ void pass_over_write(const void* where, std::size_t bytes) {
   if (marks.size() == marks.capacity()) unite(marks);
 }
 
+/// Whether an atomic comparison is about to find another value than it expects, and only reads.
+static bool is_failing(const char* address, std::size_t bytes, Kind kind,
+                       const Ordering& ordering) {
+  return kind == atomic_compare && ordering.expected != nullptr &&
+         std::memcmp(address, ordering.expected, bytes) != 0;
+}
+
 /// An access of a block that is left out: it still orders what others do.
 [[gnu::noinline]] static void pass_over(const char* address, std::size_t bytes, Kind kind,
                                         const void* instruction) {
-  const bool narrow = block->narrow;
-  block->narrow = false;
+  const Ordering ordering = take_ordering();
   if (kind > write) end_trial();  // its order among other blocks matters
-  if (kind != read && kind != volatile_read && !is_shared_passed_over(address))
-    pass_over_write(address, bytes);
-  if (kind > write) after_request(address, kind, narrow, instruction);
+  if (is_write(kind) && !is_shared_passed_over(address)) pass_over_write(address, bytes);
+  if (kind <= write) return;
+  if (kind == volatile_read) before_volatile_read(instruction);
+  if (is_failing(address, bytes, kind, ordering)) kind = atomic_read;
+  acquire_at(address, bytes, kind, ordering.narrow);
+  release_at(address, bytes, kind, ordering.narrow, ordering.releases);
 }
 
 void check_access_of_host(const void* where, std::size_t bytes, Kind kind,
@@ -668,7 +768,7 @@ void note_next_access(Thread& thread, const void* address, const Target& target,
                       const void* frame) {
   AccessLog& log = *thread.warp->log;
   const AccessForm form = target.form;  // others may change it while this thread waits
-  const bool is_full = log.end[thread.lane] == AccessLog::most;
+  const bool is_full = log.is_full(thread.lane, form.kind());
   if (!log.may_copy(thread.lane, form))
     log.note_after(thread.lane);
   else if (is_full)
@@ -678,53 +778,158 @@ void note_next_access(Thread& thread, const void* address, const Target& target,
   if (form.kind() == write) log.note_before(thread.lane, address, form.bytes());
 }
 
+/// Ends the launch if an access must not be performed.
+/// \returns whether the access is a request to memory
+static bool is_performed(Outcome outcome) {
+  if (outcome == Outcome::illegal_address) fail_launch(cudaErrorIllegalAddress);
+  if (outcome == Outcome::launch_failure) fail_launch(cudaErrorLaunchFailure);
+  return outcome == Outcome::request;
+}
+
+/// Whether the analysis orders the accesses to an address: the address belongs to an allocation, to
+/// data of the program, or to shared memory other than flags and built-in variables.
+static bool is_ordered(const char* address, std::size_t bytes, Place place, Space& space) {
+  const DeviceAtWork at_work;
+  const SharedPlace shared = shared_place(address);
+  space = shared.thread_area != nullptr ? Space::shared : Space::global;
+  if (space == Space::global)
+    return cached_allocation(address, bytes, place) != nullptr ||
+           own_data_at(address, bytes) != nullptr;
+  const Use use = use_of(offset_of(address, shared));
+  return use != Use::flag && use != Use::builtin;
+}
+
+/// An atomic operation, or an access to a volatile variable: first it acquires, then it is checked,
+/// and finally it releases.
+static void synchronise(const char* address, std::size_t bytes, Kind kind, const Ordering& ordering,
+                        const void* instruction, const void* frame) {
+  Thread& thread = *block->current;
+  const Place place = place_of(instruction);
+  Space space = Space::global;
+  const bool ordered = is_ordered(address, bytes, place, space);
+  if (!ordered && (space == Space::shared ||
+                   !is_performed(check_fully(address, bytes, kind, place, thread, space))))
+    return;
+  if (kind == atomic_compare)
+    if (const auto order = thread.warp->log->last_read(thread.lane, address, bytes); order != 0)
+      note_optimistic_read(place_in(order));
+  const Kind counted = kind == volatile_read    ? read
+                       : kind == volatile_write ? write
+                       : kind == atomic_write || kind == atomic_read || kind == atomic_store
+                           ? atomic
+                           : kind;
+  note_access(thread, address, {bytes, counted, static_cast<unsigned>(space), true}, place, frame);
+  wait_for_requests(&thread);
+  if (kind == volatile_read) {
+    before_volatile_read(instruction);
+    note_late_load(address, thread);
+  }
+  if (is_failing(address, bytes, kind, ordering)) kind = atomic_read;
+  acquire_at(address, bytes, kind, ordering.narrow);
+  block->narrow = ordering.narrow;
+  if (ordered) is_performed(check_fully(address, bytes, kind, place, thread, space));
+  block->narrow = false;
+  if (kind == volatile_write) note_value_before(address, bytes);
+  release_at(address, bytes, kind, ordering.narrow, ordering.releases);
+}
+
 // What the stacks of all lanes hold while they wait has to fit into the cache: what needs much of
 // it is called and comes back.
 void check_closely(const void* where, std::size_t bytes, Kind kind, const void* instruction,
                    const void* frame) {
+  if (ends_by_signal.load(std::memory_order_relaxed)) wait_for_end();
   compare_values();
   const auto* address = static_cast<const char*>(where);
   const Place place = place_of(instruction);
   if (block->left_out || kind > write) {
-    if (on_a_stack(reinterpret_cast<std::uintptr_t>(address)) || is_argument(address)) return;
+    if (on_a_stack(reinterpret_cast<std::uintptr_t>(address)))
+      return block->left_out ? void() : check_stack(address, bytes, kind, place);
+    if (is_argument(address)) return;
     if (block->left_out) return pass_over(address, bytes, kind, instruction);
   }
-  const bool narrow = block->narrow;
   const Target* target = kind > write ? nullptr : note_target(address, bytes, kind, place);
   if (target == nullptr && !is_constant_of_compiler(address)) end_trial();
   if (target != nullptr && target->treatment == Treatment::request) expect_kernel();
   Thread& thread = *block->current;
   if (target != nullptr) {
-    accesses += target->treatment != Treatment::none;
+    if (target->treatment == Treatment::stack) check_stack(address, bytes, kind, place);
+    accesses += target->treatment > Treatment::stack;
     if (target->treatment != Treatment::request) return;
     if (target->claims != nullptr) claim(*target, address, bytes, kind, block->targets->claimant);
     note_next_access(thread, address, *target, place, frame);
   } else {
-    block->narrow = false;  // others may run now
+    const Ordering ordering = take_ordering();
     catch_up();
-    block->narrow = narrow;
     ++accesses;
+    if (kind > write) return synchronise(address, bytes, kind, ordering, instruction, frame);
     Space space = Space::global;
-    if (!check_fully(address, bytes, kind, place, thread, space)) return;
-    block->narrow = false;
-    const Kind counted = kind == volatile_read    ? read
-                         : kind == volatile_write ? write
-                         : kind == atomic_write   ? atomic
-                                                  : kind;
-    note_access(thread, address, {bytes, counted, static_cast<unsigned>(space), true}, place,
-                frame);
+    if (!is_performed(check_fully(address, bytes, kind, place, thread, space))) return;
+    note_access(thread, address, {bytes, kind, static_cast<unsigned>(space), true}, place, frame);
     wait_for_requests(&thread);
-    if (kind == write || kind == volatile_write) note_value_before(address, bytes);
-    if (kind > write) after_request(where, kind, narrow, instruction);
+    if (kind == write) note_value_before(address, bytes);
   }
+}
+
+/// The log of the running thread of a kernel. Null if no kernel runs or its block is not analysed.
+static AccessLog* log_of_current() {
+  const bool is_analysed = block != nullptr && block->current != nullptr && !block->left_out;
+  return is_analysed ? block->current->warp->log : nullptr;
 }
 
 void access(const void* address, std::size_t bytes, Kind kind, const void* place,
             const void* frame) {
   const std::size_t piece = piece_of(address, bytes);
+  if (kind == write && piece != bytes && log_of_current() != nullptr)
+    return write_structure(address, bytes, place, frame);
   // Each piece is an instruction of its own, so that the lanes' pieces meet one by one.
   for (std::size_t done = 0; done < bytes; done += piece)
     check_access(static_cast<const char*>(address) + done, piece, kind, place, frame);
+}
+
+/// Whether the newest access is in the log, as a write of one piece.
+static bool is_being_written(const AccessLog* log, const char* address) {
+  if (log == nullptr) return false;
+  const unsigned lane = block->current->lane;
+  return log->writing[lane] != 0 &&
+         log->rows[log->written[lane]].address[lane] == reinterpret_cast<std::uintptr_t>(address);
+}
+
+void write_structure(const void* to, std::size_t bytes, const void* place, const void* frame) {
+  const auto* address = static_cast<const char*>(to);
+  const std::size_t piece = piece_of(to, bytes), pieces = bytes / piece;
+  AccessLog* const log = log_of_current();
+  if (log == nullptr || pieces == 1) return access(to, bytes, write, place, frame);
+  const bool is_short = pieces <= AccessLog::most_pieces && bytes <= AccessLog::most_bytes_written;
+  const unsigned lane = block->current->lane;
+  log->note_after(lane);
+  if (is_short && log->end[lane] + 2 * pieces > AccessLog::most) wait_for_requests(block->current);
+  for (std::size_t done = 0; done < bytes; done += piece) {
+    const std::uint8_t first = log->written[lane], all = log->writing[lane];
+    log->writing[lane] = 0;
+    check_access(address + done, piece, write, place, frame);
+    if (!is_being_written(log, address + done)) continue;
+    if (!is_short) {
+      log->note_change(lane);
+    } else if (all != 0) {  // one write with the pieces before this one
+      log->written[lane] = first;
+      log->writing[lane] = all;
+      log->note_before_piece(lane, address + done, piece);
+    }
+  }
+}
+
+void write_values(const void* to, std::size_t bytes, const ValueAt& value_at, const void* place,
+                  const void* frame) {
+  const auto* address = static_cast<const char*>(to);
+  const std::size_t piece = piece_of(to, bytes);
+  AccessLog* const log = log_of_current();
+  for (std::size_t done = 0; done < bytes; done += piece) {
+    check_access(address + done, piece, write, place, frame);
+    if (!is_being_written(log, address + done)) continue;
+    char value[16];
+    value_at(done, piece, value);
+    log->note_value(block->current->lane, std::memcmp(address + done, value, piece) == 0);
+  }
 }
 
 void misaligned(const void* address, std::size_t multiple, const void* place) {
@@ -785,13 +990,23 @@ void sends(const void* to, std::size_t bytes, const void* instruction) {
   check_shared_place(address, bytes, write, place_of(instruction), thread, shared_place(address));
 }
 
+std::string shared_byte_text(std::size_t offset) {
+  if (use_of(offset) != Use::variable) return "";
+  for (const ThreadVariable& variable : thread_variables(program(), ""))
+    if (offset >= variable.offset && offset - variable.offset < variable.bytes)
+      return ": byte " + std::to_string(offset - variable.offset) + " of a variable of " +
+             std::to_string(variable.bytes) + " bytes";
+  return "";
+}
+
 void received(const void* where, std::size_t bytes) {
   const char* area = thread_area_end();
   const auto below = static_cast<std::size_t>(area - static_cast<const char*>(where));
   note_received(shared_shadow(area), thread_area_bytes() - below, bytes);
 }
 
-void copy_access(const void* where, std::size_t bytes, Kind kind, const Operation& operation) {
+void copy_access(const void* where, std::size_t bytes, Kind kind, const Operation& operation,
+                 Purpose purpose) {
   if (operation.name != nullptr) note_name(operation.number, operation.name);
   const auto* address = static_cast<const char*>(where);
   Allocation* allocation = find_allocation(address);
@@ -804,8 +1019,34 @@ void copy_access(const void* where, std::size_t bytes, Kind kind, const Operatio
   }
   const Region region = region_of(*allocation);
   const auto lock = lock_memory(region);
-  check_operation(shadow_of(*allocation), static_cast<std::size_t>(address - allocation->base),
-                  bytes, kind, operation.number, place_of(operation.place), region);
+  Shadow& shadow = shadow_of(*allocation);
+  const auto offset = static_cast<std::size_t>(address - allocation->base);
+  const Place place = place_of(operation.place);
+  const bool shows_some = purpose == Purpose::copy_to_host && kind == read &&
+                          region == Region::global && shadow.is_any_written(offset, bytes);
+  check_operation(shadow, offset, bytes, kind, operation.number, place, region,
+                  purpose != Purpose::copy_within_device && !shows_some);
+  if (shows_some && shadow.longest_unwritten(offset, bytes) >= 16)
+    add_note("unwritten bytes", place, 0, nullptr,
+             "a copy to the host contains bytes that nothing has written: their values are "
+             "undefined");
+}
+
+void carry_unwritten(const void* to, const void* from, std::size_t bytes) {
+  Allocation* const source = find_allocation(from);
+  Allocation* const target = find_allocation(to);
+  if (source == nullptr || target == nullptr) return;
+  const auto offset_in = [](const Allocation& a, const void* address) {
+    return static_cast<std::size_t>(static_cast<const char*>(address) - a.base);
+  };
+  shadow_of(*target).carry_unwritten(offset_in(*target, to), shadow_of(*source),
+                                     offset_in(*source, from), bytes);
+}
+
+void blocks_wait_for_each_other(const Thread& thread) {
+  add_note("not cooperative", place_of(thread.place), 0, &thread,
+           "a block waits for another block of its launch: only a cooperative launch "
+           "(cudaLaunchCooperativeKernel) guarantees that all blocks run at the same time");
 }
 
 void allocated_again(Allocation& allocation, const Operation& operation) {
@@ -820,12 +1061,6 @@ void allocated_again(Allocation& allocation, const Operation& operation) {
 
 void written_by_others(Allocation& allocation) { shadow_of(allocation).note_written(0xF); }
 
-void fence(Among among) {
-  if (block == nullptr || block->current == nullptr) return;
-  Among& fenced = block->current->fenced;
-  fenced = std::max(fenced, among);
-}
-
 void different_operations(const Thread& thread, const Thread& other) {
   const DeviceAtWork at_work;
   add_finding("invalid mask", place_of(thread.place), place_of(other.place), &thread,
@@ -836,6 +1071,12 @@ void different_masks(const Thread& thread, const Thread& other) {
   const DeviceAtWork at_work;
   add_finding("invalid mask", place_of(thread.place), 0, &thread,
               "lane " + std::to_string(other.lane) + " of the mask used another mask");
+}
+
+void asks_outside_mask(const Thread& thread, unsigned absent) {
+  add_note("undefined value", place_of(thread.place), 0, &thread,
+           "a shuffle asks for the value of lane " + std::to_string(absent) +
+               ", which is not in its mask: the result is undefined, and must not be used");
 }
 
 void different_barriers(const Thread& thread, const Thread& other) {

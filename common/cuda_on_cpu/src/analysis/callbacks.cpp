@@ -64,9 +64,6 @@ static void note_atomic(const void* address, std::size_t bytes, analysis::Kind k
   else
     analysis::check_access_of_host(address, bytes, kind, instruction);
 }
-static void end_trial_of_kernel() {
-  if (cuda_on_cpu::is_on_device()) cuda_on_cpu::end_trial();
-}
 
 #define NOTE_ATOMIC(address, kind) \
   note_atomic(address, sizeof *(address), analysis::kind, __builtin_return_address(0))
@@ -107,6 +104,27 @@ static void end_trial_of_kernel() {
            __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
   }
 
+/// The structure whose store a thread of a kernel reported last, and how many accesses were made by
+/// then.
+struct Range {
+  const void* first = nullptr;
+  std::size_t bytes = 0;
+  std::uint64_t accesses = 0;
+};
+static thread_local Range reported;
+
+/// Whether a copy or a fill stores the structure that was reported just before.
+static bool is_reported(const void* to, std::size_t bytes) {
+  return cuda_on_cpu::is_on_device() && reported.first == to && reported.bytes == bytes &&
+         reported.accesses == analysis::accesses;
+}
+
+static analysis::ValueAt values_at(const void* from) {
+  return [from](std::size_t offset, std::size_t bytes, char* values) {
+    std::memcpy(values, static_cast<const char*>(from) + offset, bytes);
+  };
+}
+
 extern "C" {
 
 CALLBACKS(1)
@@ -122,32 +140,44 @@ ATOMICS(64, std::uint64_t)
 void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void __tsan_atomic_signal_fence(int) {}
 
-// Copies of structures.
+// Copies of structures. The compiler reports them first, and may then call a function for the copy
+// itself, which is no access of its own.
 void __tsan_read_range(void* p, std::size_t bytes) {
+  const bool is_source = reported.bytes == bytes && reported.accesses == analysis::accesses;
   analysis::access(p, bytes, analysis::read, __builtin_return_address(0),
                    __builtin_frame_address(0));
+  if (is_source) reported.accesses = analysis::accesses;
 }
 void __tsan_write_range(void* p, std::size_t bytes) {
-  analysis::access(p, bytes, analysis::write, __builtin_return_address(0),
-                   __builtin_frame_address(0));
+  analysis::write_structure(p, bytes, __builtin_return_address(0), __builtin_frame_address(0));
+  reported = {p, bytes, analysis::accesses};
 }
+
+// What plain functions of these names become in instrumented code.
 void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
-  analysis::access(from, bytes, analysis::read, __builtin_return_address(0),
-                   __builtin_frame_address(0));
-  analysis::access(to, bytes, analysis::write, __builtin_return_address(0),
-                   __builtin_frame_address(0));
+  if (!is_reported(to, bytes)) {
+    analysis::access(from, bytes, analysis::read, __builtin_return_address(0),
+                     __builtin_frame_address(0));
+    analysis::write_values(to, bytes, values_at(from), __builtin_return_address(0),
+                           __builtin_frame_address(0));
+  }
   return std::memcpy(to, from, bytes);
 }
 void* __tsan_memset(void* to, int value, std::size_t bytes) {
-  analysis::access(to, bytes, analysis::write, __builtin_return_address(0),
-                   __builtin_frame_address(0));
+  if (!is_reported(to, bytes))
+    analysis::write_values(
+        to, bytes,
+        [value](std::size_t, std::size_t count, char* values) {
+          std::memset(values, value, count);
+        },
+        __builtin_return_address(0), __builtin_frame_address(0));
   return std::memset(to, value, bytes);
 }
 void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
   analysis::access(from, bytes, analysis::read, __builtin_return_address(0),
                    __builtin_frame_address(0));
-  analysis::access(to, bytes, analysis::write, __builtin_return_address(0),
-                   __builtin_frame_address(0));
+  analysis::write_values(to, bytes, values_at(from), __builtin_return_address(0),
+                         __builtin_frame_address(0));
   return std::memmove(to, from, bytes);
 }
 
@@ -207,6 +237,11 @@ void __ubsan_handle_shift_out_of_bounds(const Shift* shift, std::uintptr_t, std:
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
-void __tsan_vptr_update(void**, void*) { end_trial_of_kernel(); }
+void __tsan_vptr_update(void** object, void*) {
+  if (cuda_on_cpu::is_on_device())
+    cuda_on_cpu::end_trial();
+  else
+    analysis::virtual_table_set(object, __builtin_return_address(0));
+}
 void __tsan_vptr_read(void**) {}
 }

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "../machine/launch.hpp"
+#include "happens_before.hpp"
 #include "plain_access.hpp"
 #include "trial.hpp"
 #include "values.hpp"
@@ -44,7 +45,8 @@ class Check {
   template <Kind kind>
   void check(const NotedRequest& request, std::span<const NotedRow> rows) {
     PlainAccess<kind, Region::global> access(
-        event_of(request, static_cast<unsigned>(rows.front().first)), request.barrier_clock);
+        *request.shadow, event_of(request, static_cast<unsigned>(rows.front().first)),
+        request.barrier_clock);
     for (const NotedRow row : rows) {
       std::size_t offset = row.offset;
       const auto row_end = static_cast<unsigned>(row.last + 1);
@@ -85,8 +87,11 @@ class Check {
       const Thread& thread = block->threads[event.thread];
       moment_.lane = lane;
       moment = &moment_;
-      check_thread(*request.shadow, offset, bytes, static_cast<Kind>(request.form.kind()), event,
-                   request.region, thread);
+      const auto kind = static_cast<Kind>(request.form.kind());
+      // What a block reads on trial and copies is known to be written, or to be written in part.
+      if (check_thread(*request.shadow, offset, bytes, kind, event, request.region, thread) ==
+          Found::unwritten)
+        report_unwritten(event, kind, request.region, &thread);
       if (overwritings != 0) settle(thread, (request.changes >> lane & 1) != 0);
       moment = nullptr;
       if (!lanes.same) offset += bytes;
@@ -102,6 +107,7 @@ class Check {
             .warp_epoch = request.warp_epoch,
             .phase = 0,
             .bytes = 0xF,
+            .writes = request.form.kind() != read,
             .atomic = Reach::none};
   }
 
@@ -115,7 +121,8 @@ class Check {
 
 void check_trial(Launch& launch, unsigned rank, unsigned size) {
   stand_in(launch);
-  forget_threads();  // what this thread of the operating system ran last is another kernel's
+  clear_block_clocks(
+      false);  // what this thread of the operating system ran last is another kernel's
   for (const auto& [noted, notes] : trial().in_order) Check(*noted, *notes, rank, size).run();
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -40,6 +41,8 @@ struct Finding {
   bool is_note;                           ///< and no mistake
   std::vector<const void*> callers = {};  ///< who asked a library for the kernel, innermost first
   Moment moment;
+  const void* read = nullptr;  ///< a race with an atomic operation: the plain read; equal values:
+                               ///< the read of an update of a volatile variable
 };
 
 /// Adds a finding; those of one kind between the same instructions are counted.
@@ -49,6 +52,16 @@ void add_finding(const char* kind, Place place, Place other_place, const Thread*
 /// The same for what is worth knowing and no mistake.
 void add_note(const char* kind, Place place, Place other_place, const Thread* thread,
               const std::string& sentence);
+
+/// The same for a race or for equal values, with the read that decides which of them it is.
+void add_race(const char* kind, Place place, Place other_place, const Thread* thread,
+              const std::string& sentence, Place read);
+void add_same_value(Place place, Place other_place, const Thread* thread,
+                    const std::string& sentence, Place read);
+
+/// A thread has read a variable at an instruction and then compares and swaps this variable. The
+/// swap fails if the value that it read is out of date.
+void note_optimistic_read(Place read);
 
 /// What an access of a kernel is counted as.
 enum class Space : std::uint8_t { global, shared };
@@ -85,6 +98,7 @@ struct KernelTotals {
   std::uint64_t left_out = 0;  ///< of the blocks, by CUDA_ON_CPU_BLOCKS
   std::uint64_t threads = 0;
   std::uint64_t barriers = 0;
+  bool releases = false;  ///< whether a thread has ever made a release by an atomic operation
 };
 
 struct Record {
@@ -93,9 +107,13 @@ struct Record {
   Sites sites;
   std::uint64_t accesses = 0;  ///< that kernels made
   std::map<std::string, Finding> findings;
+  std::set<const void*> optimistic_reads;  ///< that a compare-and-swap of the same variable follows
 };
 
 Record& record();
+
+/// Records bytes that race, for tests that ask for them.
+void note_racy_bytes(const RacyBytes& bytes);
 
 extern __thread std::uint64_t accesses;  ///< that the block which runs made
 

@@ -50,15 +50,17 @@ struct Accesses {
 /// The accesses of a warp's lanes that are not checked yet, each lane's from its oldest on.
 struct AccessLog {
   static constexpr unsigned most = 16;
+  static constexpr unsigned most_pieces = 7;  ///< of a structure: a copy of more would not fit
+  static constexpr std::size_t most_bytes_written = 64;
 
   Accesses rows[most];
-  std::uint8_t begin[warp_size];    ///< the row of a lane's oldest access
-  std::uint8_t end[warp_size];      ///< the row behind that of its newest
-  std::uint8_t writing[warp_size];  ///< the bytes that a lane is about to write
-  std::uint8_t written[warp_size];  ///< the row of that access
-  char before[warp_size][16];       ///< what was there
-  bool has_kept;                    ///< whether a lane has stored what was there
-  bool is_used;                     ///< since it was cleared
+  std::uint8_t begin[warp_size];               ///< the row of a lane's oldest access
+  std::uint8_t end[warp_size];                 ///< the row after a lane's newest access
+  std::uint8_t writing[warp_size];             ///< the bytes that a lane is about to write
+  std::uint8_t written[warp_size];             ///< the row of this access, or of its first piece
+  char before[warp_size][most_bytes_written];  ///< the old contents
+  bool has_kept;                               ///< whether a lane has stored what was there
+  bool is_used;                                ///< since it was cleared
 
   /// A block begins.
   void clear() {
@@ -74,8 +76,14 @@ struct AccessLog {
     std::memset(end, 0, sizeof end);
   }
 
-  /// Whether a lane's next access can be noted at once.
-  bool is_open(unsigned lane) const { return end[lane] != most && writing[lane] == 0; }
+  /// Whether a lane can log its next access immediately. After a write, a row stays free for a
+  /// read, because both may belong to one copy.
+  bool is_open(unsigned lane, unsigned kind) const {
+    return !is_full(lane, kind) && writing[lane] == 0;
+  }
+  bool is_full(unsigned lane, unsigned kind) const {
+    return end[lane] + (kind == 1 ? 1u : 0u) >= most;
+  }
 
   /// A lane is about to write where its newest access goes.
   [[gnu::always_inline]] void note_before(unsigned lane, const void* address, std::size_t bytes) {
@@ -84,15 +92,32 @@ struct AccessLog {
     std::memcpy(before[lane], address, bytes);
   }
 
-  /// Whether a lane may be about to copy a structure: that is told as a write, then as a read, and
-  /// is done behind both.
+  /// A lane is about to write the next piece of the structure of its newest access.
+  void note_before_piece(unsigned lane, const void* address, std::size_t bytes) {
+    if (writing[lane] == 0) return note_before(lane, address, bytes);
+    std::memcpy(before[lane] + writing[lane], address, bytes);
+    writing[lane] = static_cast<std::uint8_t>(writing[lane] + bytes);
+  }
+
+  /// Whether a lane may be about to copy a structure. The compiler reports such a copy as a write
+  /// and then as a read, both piece by piece, and the copy itself follows.
   bool may_copy(unsigned lane, AccessForm read) const {
-    return writing[lane] >= 8 && read.has(writing[lane], 0) && written[lane] + 1 == end[lane];
+    if (writing[lane] == 0) return false;
+    const unsigned bytes = bytes_of_piece(lane);
+    return read.has(bytes, 0) && end[lane] < written[lane] + 2 * (writing[lane] / bytes);
   }
 
   /// A lane has to wait before what it was about to write is there: it counts as new.
   void note_change(unsigned lane) {
-    rows[written[lane]].changes |= 1u << lane;
+    const unsigned pieces = writing[lane] / bytes_of_piece(lane);
+    for (unsigned row = written[lane]; row < written[lane] + pieces; ++row)
+      rows[row].changes |= 1u << lane;
+    writing[lane] = 0;
+  }
+
+  /// Records whether a lane is about to write the value that is already there, in one piece.
+  void note_value(unsigned lane, bool is_same) {
+    set_change(rows[written[lane]], lane, is_same);
     writing[lane] = 0;
   }
 
@@ -101,6 +126,18 @@ struct AccessLog {
   /// the other one that stored what was there.
   /// \param request the lanes that are checked together with this one, the lower ones before it
   bool was_stored_again(unsigned lane, std::uint32_t request) const;
+
+  /// The instruction by which a lane last accessed some bytes, if it read them and its latest
+  /// accesses include this one; otherwise 0.
+  /// \returns the order of the access, which contains the instruction
+  std::uint64_t last_read(unsigned lane, const void* address, std::size_t bytes) const {
+    const Accesses* last = nullptr;
+    for (const Accesses& row : rows)
+      if (row.number[lane] != 0 && row.address[lane] == reinterpret_cast<std::uintptr_t>(address) &&
+          (last == nullptr || row.number[lane] > last->number[lane]))
+        last = &row;
+    return last != nullptr && last->form[lane].has(bytes, 0) ? last->order[lane] : 0;
+  }
 
   /// What a lane was about to write is there.
   [[gnu::always_inline]] void note_after(unsigned lane) {
@@ -124,13 +161,21 @@ struct AccessLog {
     }
   }
 
-  void compare(unsigned lane) {
-    Accesses& row = rows[written[lane]];
-    const bool same =
-        is_same(before[lane], reinterpret_cast<const char*>(row.address[lane]), writing[lane]);
+  unsigned bytes_of_piece(unsigned lane) const { return rows[written[lane]].form[lane].bytes(); }
+
+  void set_change(Accesses& row, unsigned lane, bool same) {
     const std::uint32_t me = 1u << lane;
     row.changes = same ? row.changes & ~me : row.changes | me;
     has_kept = has_kept || same;
+  }
+
+  void compare(unsigned lane) {
+    const unsigned bytes = bytes_of_piece(lane);
+    Accesses* row = &rows[written[lane]];
+    for (unsigned done = 0; done < writing[lane]; done += bytes, ++row)
+      set_change(
+          *row, lane,
+          is_same(before[lane] + done, reinterpret_cast<const char*>(row->address[lane]), bytes));
     writing[lane] = 0;
   }
 };

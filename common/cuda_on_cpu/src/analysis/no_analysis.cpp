@@ -42,8 +42,16 @@ void resolve(Warp&) {}
 void different_barriers(const Thread&, const Thread&) {}
 void different_operations(const Thread&, const Thread&) {}
 void different_masks(const Thread&, const Thread&) {}
+void asks_outside_mask(const Thread&, unsigned) {}
 void stops(const Thread&) {}
 void lanes_ordered(Warp&, unsigned) {}
+std::uint64_t races_found() { return 0; }
+void forget_findings() {}
+void watch_racy_bytes() {}
+std::vector<RacyBytes> racy_bytes() { return {}; }
+void arrives_at_gang(const Thread&) {}
+void arrives_at_gang() {}
+void has_waited_for_gang() {}
 void arrives_at(const void*) {}
 void phase_ends(const void*) {}
 void has_waited_at(const void*) {}
@@ -51,7 +59,11 @@ void access(const void*, std::size_t, Kind, const void*, const void*) {}
 void copy_starts(const void*, std::size_t, const void*) {}
 void sends(const void*, std::size_t, const void*) {}
 void received(const void*, std::size_t) {}
-void copy_access(const void*, std::size_t, Kind, const Operation&) {}
+void copy_access(const void*, std::size_t, Kind, const Operation&, Purpose) {}
+void carry_unwritten(const void*, const void*, std::size_t) {}
+void blocks_wait_for_each_other(const Thread&) {}
+void copied_to_host(const void*, std::size_t) {}
+void copied_to_device(const void*, std::size_t, const Operation&) {}
 void fence(Among) {}
 void host_asks() {}
 void error_dropped(const void*, const Thread*, const std::string&) {}
@@ -59,6 +71,7 @@ void errors_looked_at() {}
 std::shared_ptr<const Inheritance> inheritance(const Thread&) { return nullptr; }
 void child_begins(std::uint32_t, std::shared_ptr<const Inheritance>) {}
 void child_ends(std::uint32_t) {}
+int own_threads() { return 0; }
 void allocated(const void*, std::size_t) {}
 void freed(const void*, std::size_t, const void*) {}
 void allocated_again(Allocation&, const Operation&) {}

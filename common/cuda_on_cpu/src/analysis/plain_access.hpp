@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "happens_before.hpp"
 #include "shadow.hpp"
 
 namespace cuda_on_cpu::analysis {
@@ -15,12 +16,14 @@ class PlainAccess {
 
  public:
   /// \param barrier_clock of the block, at the barrier that it had passed last
-  PlainAccess(const Event& event, std::uint32_t barrier_clock)
-      : now_(event),
+  PlainAccess(Shadow& shadow, const Event& event, std::uint32_t barrier_clock)
+      : shadow_(shadow),
+        now_(event),
         barrier_clock_(barrier_clock),
         ordered_(event.operation),
         warp_(event.thread / warp_size),
-        owner_(is_shared ? current_owner() : 0) {}
+        owner_(is_shared ? current_owner() : 0),
+        others_are_over_(others_never_release()) {}
 
   /// Makes the access to some cells, if it is plain.
   /// \param lanes that make it, the last of which is `last`
@@ -57,57 +60,72 @@ class PlainAccess {
             (then.thread / warp_size == warp_ && then.warp_epoch != now_.warp_epoch));
   }
 
-  /// Whether those who read are done.
-  bool readers_are_done(const Cell& cell) {
-    const Event& then = cell.read;
+  /// Whether the accesses of a cell's group happen before this access.
+  bool are_done(const Cell& cell) {
+    const Event& then = cell.latest;
     if (then.bytes == 0) return true;
     if (then.operation != now_.operation) return is_done_operation(then.operation);
-    if (then.block != now_.block) return false;
+    if (cell.many_blocks || then.block != now_.block) return false;
     if (then.clock <= barrier_clock_) return true;
     if (cell.warps != 1u << warp_) return false;
     return then.warp_epoch != now_.warp_epoch || cell.lanes == 1u << now_.thread % warp_size;
   }
 
+  /// Whether lanes of the warp may join the cell's group of plain reads, or replace it.
+  bool may_join(const Cell& cell) {
+    const Event& then = cell.latest;
+    if (then.bytes == 0) return true;
+    if (then.writes || then.atomic != Reach::none || then.bytes != 0xF) return false;
+    if (then.operation != now_.operation) return is_done_operation(then.operation);
+    if (then.block != now_.block) return others_are_over_;
+    return then.clock <= barrier_clock_ || (then.clock > last_release && then.phase == now_.phase &&
+                                            (!keeps_each_warp || cell.warps == 1u << warp_));
+  }
+
   bool may_read(const Cell& cell) {
-    return cell.written == 0xF && !cell.parts && !cell.others &&
-           (!is_shared || cell.owner == owner_) && is_ordered(cell.write);
+    return cell.history == 0 && cell.written == 0xF && (!is_shared || cell.owner == owner_) &&
+           is_ordered(cell.earlier) && may_join(cell);
   }
 
   bool may_write(const Cell& cell) {
+    if (cell.history != 0) return false;
     if (is_shared && cell.owner != owner_) return true;  // what a block before this one left
-    return !cell.parts && !cell.others && !cell.many_blocks && is_ordered(cell.write) &&
-           readers_are_done(cell);
+    if (cell.earlier.atomic != Reach::none || cell.latest.atomic != Reach::none) return false;
+    return is_ordered(cell.earlier) && are_done(cell);
   }
 
   void note_read(Cell& cell, unsigned lanes) const {
-    const Event& then = cell.read;
+    const Event& then = cell.latest;
     if (!is_of_block(then) || then.clock <= barrier_clock_ || then.bytes == 0) {
-      const bool same_operation = then.bytes != 0 && then.operation == now_.operation;
-      cell.many_blocks = same_operation && (cell.many_blocks ||
-                                            (then.block != now_.block && then.phase == now_.phase));
+      const bool is_first_of_launch = then.bytes == 0 || then.operation != now_.operation;
+      if (!is_first_of_launch && !cell.many_blocks && then.block != now_.block)
+        shadow_.ended(cell) = ended_access(then);
+      cell.many_blocks = !is_first_of_launch && (cell.many_blocks || then.block != now_.block);
       cell.warps = cell.lanes = 0;
     } else if (then.thread / warp_size != warp_ || then.warp_epoch != now_.warp_epoch) {
       cell.lanes = 0;
     }
     cell.warps |= 1u << warp_;
     cell.lanes |= lanes;
-    cell.read = now_;
+    cell.latest = now_;
   }
 
   void note_write(Cell& cell) const {
     const std::uint32_t owner = is_shared ? owner_ : cell.owner;
     cell = {};
-    cell.write = now_;
+    cell.earlier = now_;
     cell.owner = owner;
     cell.written = 0xF;
   }
 
+  Shadow& shadow_;
   Event now_;
   std::uint32_t barrier_clock_;
   std::uint32_t ordered_;  ///< an operation that is known to be done before this one
   unsigned warp_;
   std::uint32_t owner_;
-  bool alone_ = true;  ///< whether one lane makes the access
+  bool others_are_over_;  ///< whether no other started block will make a release
+  bool alone_ = true;     ///< whether one lane makes the access
 };
 
 }  // namespace cuda_on_cpu::analysis

@@ -9,12 +9,15 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <regex>
 #include <set>
 #include <span>
 #include <string>
@@ -29,11 +32,14 @@
 #include "../runtime/stream.hpp"
 #include "../runtime/symbols.hpp"
 #include "../settings.hpp"
+#include "clock_map.hpp"
+#include "ends.hpp"
 #include "findings.hpp"
-#include "knowledge.hpp"
+#include "happens_before.hpp"
+#include "reported.hpp"
 #include "targets.hpp"
-#include "told.hpp"
 #include "trial.hpp"
+#include "unwritten.hpp"
 #include "values.hpp"
 
 namespace cuda_on_cpu {
@@ -59,6 +65,7 @@ Lines lines_of_record() {
   for (const auto& [key, finding] : record().findings) {
     places.insert(finding.place);
     places.insert(finding.other_place);
+    places.insert(finding.read);
     places.insert(finding.callers.begin(), finding.callers.end());
   }
   places.erase(nullptr);
@@ -135,8 +142,8 @@ Json json_of(const KernelTotals& kernel, const std::vector<std::pair<Line, Site>
   return json;
 }
 
-Json json_of(const Told& told) {
-  const auto& [finding, line, other] = told;
+Json json_of(const ReportedFinding& reported) {
+  const auto& [finding, line, other] = reported;
   const auto triple = [](uint3 t) { return std::array{t.x, t.y, t.z}; };
   return {{"kind", finding.kind},
           {"kernel", finding.kernel},
@@ -180,26 +187,161 @@ void print_kernel(const KernelTotals& kernel, const std::vector<std::pair<Line, 
   }
 }
 
-/// The findings by line. The compiler asks several times whether one access is aligned.
-std::vector<Told> told_by(const Lines& lines) {
-  std::vector<Told> told;
-  for (const auto& [key, finding] : record().findings) {
+/// Whether a line of the source updates a variable by an operator, or by an assignment of an
+/// expression that contains the variable.
+bool updates_variable(const std::string& text) {
+  static const std::regex for_header("\\bfor\\s*\\([^)]*\\)");
+  static const std::regex by_operator("\\+\\+|--|[-+*/%&|^]=|(<<|>>)=");
+  static const std::regex assignment(
+      "([^\\s;{}()=!<>][^;{}()=!<>]*(\\([^;{}()=]*\\))?)\\s*=([^=;][^;]*);");
+  const std::string rest = std::regex_replace(text, for_header, "");
+  if (std::regex_search(rest, by_operator)) return true;
+  const auto without_blanks = [](std::string all) {
+    std::erase_if(all, [](unsigned char c) { return std::isspace(c); });
+    return all;
+  };
+  for (std::sregex_iterator i(rest.begin(), rest.end(), assignment), end; i != end; ++i)
+    if (without_blanks((*i)[3]).find(without_blanks((*i)[1])) != std::string::npos) return true;
+  return false;
+}
+
+/// What follows the parenthesis that closes the one at `open`.
+std::size_t behind_parenthesis(const std::string& text, std::size_t open) {
+  int depth = 0;
+  for (std::size_t i = open; i < text.size(); ++i)
+    if (text[i] == '(' || text[i] == '[')
+      ++depth;
+    else if ((text[i] == ')' || text[i] == ']') && --depth == 0)
+      return i + 1;
+  return text.size();
+}
+
+/// A text without what matches, and without the brackets behind each match.
+std::string without(std::string text, const std::regex& pattern, char bracket) {
+  for (std::smatch match; std::regex_search(text, match, pattern);) {
+    const auto first = static_cast<std::size_t>(match.position());
+    const std::size_t open = text.find(bracket, first);
+    text.erase(first, behind_parenthesis(text, open) - first);
+  }
+  return text;
+}
+
+/// Whether an expression only names an object: by its name, a member, an element or a pointer.
+bool names_object(std::string text) {
+  static const std::regex cast(
+      "(reinterpret|static|const)_cast\\s*<[^()]*>\\s*(?=\\()|"
+      "\\(\\s*(const\\s+)?[A-Za-z_][\\w:]*(\\s+const)?\\s*\\**\\s*\\)(?=\\s*[A-Za-z_&*(])");
+  static const std::regex load("__ld(g|cg|ca|cs|lu|cv)\\s*\\(");
+  static const std::regex element("\\[");
+  static const std::regex object("[*&\\s]*[A-Za-z_][\\w\\s.:]*");
+  text = std::regex_replace(text, std::regex("->"), ".");
+  if (const auto condition = text.find('?'); condition != text.npos) {
+    const auto otherwise = text.find(':', condition);
+    static const std::regex literal(
+        "\\s*[-+]?[\\d.]+[\\w.+-]*\\s*|\\s*\\w+\\s*[({][^A-Za-z]*[)}]\\s*");
+    if (otherwise == text.npos) return false;
+    const std::string one = text.substr(condition + 1, otherwise - condition - 1),
+                      other = text.substr(otherwise + 1);
+    const bool is_one = names_object(one), is_other = names_object(other);
+    return (is_one && (is_other || std::regex_match(other, literal))) ||
+           (is_other && std::regex_match(one, literal));
+  }
+  if (std::regex_search(text, load)) text = without(text, load, '(') + 'x';
+  text = without(text, element, '[');
+  text = std::regex_replace(text, cast, "");
+  // An address in parentheses may be computed.
+  if (const auto star = text.find_first_not_of(" \t&"); star != text.npos && text[star] == '*')
+    if (const auto open = text.find_first_not_of(" \t*", star);
+        open != text.npos && text[open] == '(')
+      text.replace(open, behind_parenthesis(text, open) - open, "x");
+  std::erase_if(text, [](char c) { return c == '(' || c == ')'; });
+  return std::regex_match(text, object);
+}
+
+/// Whether a line of the source copies values and does not compute with them.
+bool only_copies(const std::string& line) {
+  static const std::regex function(
+      "\\b(mem(cpy|move)\\w*|copy\\w*|swap|cp\\.async\\S*|__pipeline_memcpy_async)\\b");
+  static const std::regex condition("\\b(for|if|while|switch)\\s*\\(");
+  static const std::regex comment("//.*|/\\*.*?\\*/");
+  static const std::regex step("\\+\\+|--");
+  static const std::regex update("[-+*/%&|^]=|<<=|>>=");
+  static const std::regex value("(?:[^=!<>]=|\\breturn\\b)([^=;][^;]*)");
+  if (std::regex_search(line, function)) return true;
+  std::string text = std::regex_replace(line, comment, "");
+  text = std::regex_replace(without(text, condition, '('), step, "");
+  if (std::regex_search(text, update)) return false;
+  bool copies = false;
+  for (std::sregex_iterator i(text.begin(), text.end(), value), end; i != end; ++i) {
+    std::string assigned = (*i)[1];
+    // The rest of a chain of assignments, and of a list of declarations.
+    if (const auto last = assigned.rfind('='); last != assigned.npos) assigned.erase(0, last + 1);
+    copies = copies || names_object(assigned);
+    if (!names_object(assigned) && std::regex_search(assigned, std::regex("[\\[*]|->")))
+      return false;
+  }
+  return copies;
+}
+
+/// What a finding is in the light of the whole run and of the source. A plain read that races with
+/// atomic operations is a note if a compare-and-swap follows. Equal values are lost updates if the
+/// line that stores them updates a volatile variable. Unwritten bytes that a thread only copies are
+/// no error.
+std::optional<Finding> judged(const Finding& found, const Lines& lines) {
+  Finding finding = found;
+  if (found.read == nullptr) return finding;
+  if (found.kind == "uninitialised read") {
+    const Line load = line_of(lines, found.place), store = line_of(lines, found.read);
+    if (load.number != 0 && store.number != 0 && only_copies(text_of(load)) &&
+        only_copies(text_of(store)))
+      return std::nullopt;
+    finding.other_place = nullptr;
+    return finding;
+  }
+  if (!found.is_note && record().optimistic_reads.contains(found.read)) {
+    finding.is_note = true;
+    finding.kind = "optimistic read";
+    finding.sentence =
+        "a plain read of a variable that other threads update by atomic operations: the value may "
+        "be out of date, and the compare-and-swap that follows fails in this case";
+    if (finding.place != found.read) std::swap(finding.place, finding.other_place);
+  } else if (const Line line = line_of(lines, found.place); found.is_note && line.number != 0 &&
+                                                            line == line_of(lines, found.read) &&
+                                                            updates_variable(text_of(line))) {
+    finding.is_note = false;
+    finding.kind = "race";
+    finding.sentence =
+        "threads update a volatile variable without an atomic operation, with no barrier between "
+        "them: all but one of the updates are lost";
+  }
+  return finding;
+}
+
+/// The findings by line. The compiler asks several times whether one access is aligned, and each
+/// atomic operation may race with an optimistic read.
+std::vector<ReportedFinding> reported_findings(const Lines& lines) {
+  std::vector<ReportedFinding> reported;
+  for (const auto& [key, found] : record().findings) {
+    const std::optional<Finding> judgement = judged(found, lines);
+    if (!judgement.has_value()) continue;
+    const Finding& finding = *judgement;
     const Line line = line_of(lines, finding);
-    const auto is_same = [&, &finding = finding](const Told& other) {
+    const auto is_same = [&](const ReportedFinding& other) {
       return other.finding.kind == finding.kind && other.finding.kernel == finding.kernel &&
              other.line == line && line.number != 0;
     };
-    if (finding.kind == "misaligned access" && std::any_of(told.begin(), told.end(), is_same))
-      continue;
+    const bool is_reported_once =
+        finding.kind == "misaligned access" || finding.kind == "optimistic read";
+    if (is_reported_once && std::any_of(reported.begin(), reported.end(), is_same)) continue;
     const Line other = line_of(lines, finding.other_place);
     if (is_trouble(finding, lines))
-      told.push_back({finding, line, is_of_toolkit(other) ? Line{} : other});
+      reported.push_back({finding, line, is_of_toolkit(other) ? Line{} : other});
   }
-  return told;
+  return reported;
 }
 
-void print_finding(const Told& told) {
-  const auto& [finding, line, other] = told;
+void print_finding(const ReportedFinding& reported) {
+  const auto& [finding, line, other] = reported;
   fmt::print(stderr, "\n{}: {}: {}: {}\n  {}\n", place_text(line),
              finding.is_note ? "note" : "error", finding.kind, finding.sentence, text_of(line));
   if (finding.kernel.empty())
@@ -218,14 +360,15 @@ void print_finding(const Told& told) {
 }
 
 /// Writes the report into the user's file: as SARIF, if its name ends so, or as JSON of our own.
-void write_file(const std::vector<Told>& told, const std::vector<Counted>& counted,
+void write_file(const std::vector<ReportedFinding>& reported, const std::vector<Counted>& counted,
                 const std::string& summary) {
   Json kernels = Json::array(), errors = Json::array(), notes = Json::array();
   for (const Counted& each : counted) kernels.push_back(json_of(each.kernel, each.sites));
-  for (const Told& each : told) (each.finding.is_note ? notes : errors).push_back(json_of(each));
+  for (const ReportedFinding& each : reported)
+    (each.finding.is_note ? notes : errors).push_back(json_of(each));
   std::ofstream file(settings().report);
   if (settings().report.ends_with(".sarif"))
-    file << sarif_of(told);
+    file << sarif_of(reported);
   else
     file << Json{{"program", program_invocation_short_name},
                  {"accesses", record().accesses},
@@ -267,19 +410,6 @@ std::vector<DroppedInKernel>& dropped_in_block() {
   return dropped;
 }
 
-/// Writes the report when the program ends, and makes it fail if something was wrong.
-struct AtEnd {
-  ~AtEnd() {
-    const std::scoped_lock lock(runtime_mutex());
-    // What nobody waited for is analysed, too.
-    for (int device = 0; device < settings().devices; ++device) synchronise_device(device);
-    std::fflush(nullptr);
-    for (const DroppedError& dropped : dropped_errors().all)
-      add_finding("ignored error", dropped.place, 0, nullptr, dropped.sentence);
-    if (!write_report()) _exit(1);
-  }
-} at_end;
-
 }  // namespace
 
 Record& record() {
@@ -303,9 +433,10 @@ bool is_left_out(const Launch& launch, unsigned number) {
 }
 
 void launch_begins(Launch& launch) {
+  watch_ends();
   {
     Record& r = record();
-    const std::scoped_lock lock(knowledge_mutex());  // the host may look beside a kernel
+    const std::scoped_lock lock(clock_mutex());  // the host may read flags while a kernel runs
     const auto known = std::find_if(r.kernels.begin(), r.kernels.end(),
                                     [&](const auto& k) { return k.name == launch.kernel; });
     launch.record = static_cast<std::uint32_t>(known - r.kernels.begin());
@@ -316,7 +447,7 @@ void launch_begins(Launch& launch) {
     kernel.blocks += launch.blocks;
     kernel.threads += std::uint64_t{launch.blocks} * launch.threads;
   }
-  forget_publications_before(launch);
+  forget_releases_before(launch);
 }
 
 /// What blocks of a launch that are left out have written, by their turns, as long as a block
@@ -388,8 +519,9 @@ void block_begins(Block& block) {
   SideBySide* const others = block.launch->side_by_side;
   block.beside = others != nullptr && others->is_beside(block.turn) ? others : nullptr;
   prepare_logs(block);
-  forget_threads();
+  clear_block_clocks(!block.left_out && !block.on_trial);
   forget_overwritings();
+  forget_unwritten_reads();
   begin_on_trial(block);
 }
 
@@ -402,6 +534,8 @@ void block_ends(Block& block) {
   dropped_in_block().clear();
   // If it failed, lanes may still wait.
   for (Warp& warp : warps_of(block)) check_rest(warp);
+  report_uses();
+  block_runs_no_more();
   if (!block.left_out) record().accesses += accesses;
 }
 
@@ -425,11 +559,53 @@ void errors_looked_at() {
   });
 }
 
-void allocated(const void*, std::size_t) {}
+std::uint64_t races_found() {
+  std::uint64_t count = 0;
+  for (const auto& [key, finding] : record().findings)
+    if (finding.kind.ends_with("race") || finding.kind == "same value") count += finding.count;
+  return count;
+}
+
+namespace {
+
+struct Watched {
+  std::mutex mutex;
+  bool is_on = false;
+  std::vector<RacyBytes> bytes;
+};
+
+Watched& watched() {
+  static auto& watched = indestructible<Watched>();
+  return watched;
+}
+
+}  // namespace
+
+void watch_racy_bytes() { watched().is_on = true; }
+
+std::vector<RacyBytes> racy_bytes() {
+  const std::scoped_lock lock(watched().mutex);
+  return watched().bytes;
+}
+
+void note_racy_bytes(const RacyBytes& bytes) {
+  Watched& w = watched();
+  if (!w.is_on) return;
+  const std::scoped_lock lock(w.mutex);
+  w.bytes.push_back(bytes);
+}
+
+void forget_findings() {
+  record().findings.clear();
+  const std::scoped_lock lock(watched().mutex);
+  watched().bytes.clear();
+}
+
+void allocated(const void*, std::size_t) { watch_ends(); }
 void freed(const void*, std::size_t, const void*) {}
 
 static void add(const char* kind, Place place, Place other_place, const Thread* thread,
-                const std::string& sentence, bool is_note) {
+                const std::string& sentence, bool is_note, Place read = 0) {
   static auto& mutex = indestructible<std::mutex>();
   end_trial();
   const std::scoped_lock lock(mutex);
@@ -440,12 +616,14 @@ static void add(const char* kind, Place place, Place other_place, const Thread* 
   finding.kind = kind;
   finding.place = address_of(place);
   finding.other_place = address_of(other_place);
+  finding.read = address_of(read);
   finding.sentence = sentence;
   if (thread == nullptr) return;
   finding.kernel = block->launch->kernel;
   finding.block = block->index;
   finding.thread = thread->index;
-  finding.callers = block->launch->invocation.callers;
+  const void* const callers = block->launch->invocation.callers.get();
+  if (callers != nullptr) finding.callers = *static_cast<const std::vector<const void*>*>(callers);
 }
 
 void add_finding(const char* kind, Place place, Place other_place, const Thread* thread,
@@ -456,6 +634,24 @@ void add_finding(const char* kind, Place place, Place other_place, const Thread*
 void add_note(const char* kind, Place place, Place other_place, const Thread* thread,
               const std::string& sentence) {
   add(kind, place, other_place, thread, sentence, true);
+}
+
+void add_race(const char* kind, Place place, Place other_place, const Thread* thread,
+              const std::string& sentence, Place read) {
+  add(kind, place, other_place, thread, sentence, false, read);
+}
+
+void add_same_value(Place place, Place other_place, const Thread* thread,
+                    const std::string& sentence, Place read) {
+  add("same value", place, other_place, thread, sentence, true, read);
+}
+
+void note_optimistic_read(Place read) {
+  thread_local Place last = 0;
+  if (read == last) return;
+  last = read;
+  const std::scoped_lock lock(clock_mutex());
+  record().optimistic_reads.insert(address_of(read));
 }
 
 std::string access_name(const Site& site) {
@@ -470,30 +666,33 @@ std::string place_text(const Line& line) {
 }
 
 bool write_report() {
+  for (const DroppedError& dropped : dropped_errors().all)
+    add_finding("ignored error", dropped.place, 0, nullptr, dropped.sentence);
   const Lines lines = lines_of_record();
   std::vector<Counted> counted;
   for (std::uint32_t k = 0; k < record().kernels.size(); ++k)
     counted.push_back({record().kernels[k], sites_of(k, lines)});
-  const std::vector<Told> told = told_by(lines);
-  const std::string summary = summary_of(told, counted);
+  const std::vector<ReportedFinding> reported = reported_findings(lines);
+  const std::string summary = summary_of(reported, counted);
   if (settings().report.empty() || !settings().quiet) {
-    for (const Told& each : told) print_finding(each);
+    for (const ReportedFinding& each : reported) print_finding(each);
     fmt::print(stderr, "\n{}\n", summary);
     for (const Counted& kernel : counted) print_kernel(kernel.kernel, kernel.sites);
   }
-  if (!settings().report.empty()) write_file(told, counted, summary);
-  return std::all_of(told.begin(), told.end(), [](const Told& t) { return t.finding.is_note; });
+  if (!settings().report.empty()) write_file(reported, counted, summary);
+  return std::all_of(reported.begin(), reported.end(),
+                     [](const ReportedFinding& t) { return t.finding.is_note; });
 }
 
 }  // namespace analysis
 
-std::vector<const void*> callers() {
+Owned callers() {
   std::array<void*, 64> all{};
   const auto count = static_cast<std::size_t>(::backtrace(all.data(), all.size()));
   std::vector<const void*> within;
   for (const void* place : std::span(all).first(count).subspan(1))  // the first is this function
     if (image_at(place) != nullptr) within.push_back(place);
-  return within;
+  return owned_copy(std::move(within));
 }
 
 void report_diagnostic(const Diagnostic& diagnostic) {

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "../machine/launch.hpp"
+#include "ends.hpp"
 #include "findings.hpp"
 #include "targets.hpp"
 #include "trial.hpp"
@@ -388,6 +389,7 @@ void Sites::add(const Sites& others) {
 }
 
 void resolve(Warp& warp) {
+  if (ends_by_signal.load(std::memory_order_relaxed)) wait_for_end();
   Accesses copy;
   while (warp.running == 0 && warp.pending != 0) {
     const Accesses& all = oldest(*warp.log, warp.pending, copy);

@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "told.hpp"
+#include "reported.hpp"
 
 namespace cuda_on_cpu::analysis {
 namespace {
@@ -30,26 +30,27 @@ std::string rule_of(std::string kind) {
   return kind;
 }
 
-Json result_of(const Told& told) {
-  const Finding& f = told.finding;
+Json result_of(const ReportedFinding& reported) {
+  const Finding& f = reported.finding;
   std::string text = f.kind + ": " + f.sentence;
   if (!f.kernel.empty()) text += " (in " + f.kernel + ')';
   Json result{{"ruleId", rule_of(f.kind)},
               {"level", f.is_note ? "note" : "error"},
               {"message", {{"text", text}}},
               {"occurrenceCount", f.count}};
-  if (told.line.number != 0) result["locations"] = Json::array({location_of(told.line)});
-  if (told.other_line.number != 0)
-    result["relatedLocations"] = Json::array({location_of(told.other_line, "the other access")});
+  if (reported.line.number != 0) result["locations"] = Json::array({location_of(reported.line)});
+  if (reported.other_line.number != 0)
+    result["relatedLocations"] =
+        Json::array({location_of(reported.other_line, "the other access")});
   return result;
 }
 
 }  // namespace
 
-std::string sarif_of(const std::vector<Told>& told) {
+std::string sarif_of(const std::vector<ReportedFinding>& reported) {
   Json results = Json::array(), rules = Json::array();
   std::set<std::string> names;
-  for (const Told& each : told) {
+  for (const ReportedFinding& each : reported) {
     results.push_back(result_of(each));
     if (names.insert(rule_of(each.finding.kind)).second)
       rules.push_back({{"id", rule_of(each.finding.kind)},

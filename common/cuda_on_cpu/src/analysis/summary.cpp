@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "told.hpp"
+#include "reported.hpp"
 
 namespace cuda_on_cpu::analysis {
 namespace {
@@ -16,10 +16,10 @@ std::uint64_t waste_of(const Site& site) {
   return site.space == Space::shared ? sectors_of_wavefront * waste : waste;
 }
 
-std::string found(const std::vector<Told>& told) {
+std::string found(const std::vector<ReportedFinding>& reported) {
   std::map<std::string, unsigned> kinds;
   unsigned errors = 0;
-  for (const Told& each : told)
+  for (const ReportedFinding& each : reported)
     if (!each.finding.is_note) {
       ++errors;
       ++kinds[each.finding.kind];
@@ -49,7 +49,7 @@ bool find_worst(const std::vector<Counted>& counted, Worst& worst) {
   return any;
 }
 
-std::string told_of(const Worst& worst) {
+std::string sentence_about(const Worst& worst) {
   const auto per_request = [&](std::uint64_t n) {
     return static_cast<double>(n) / static_cast<double>(worst.site.requests);
   };
@@ -75,15 +75,16 @@ std::string left_out_of(const std::vector<Counted>& counted) {
 
 }  // namespace
 
-std::string summary_of(const std::vector<Told>& told, const std::vector<Counted>& counted) {
+std::string summary_of(const std::vector<ReportedFinding>& reported,
+                       const std::vector<Counted>& counted) {
   Worst worst;
   const bool any = find_worst(counted, worst);
-  std::string summary = found(told) + ' ';
-  summary += any ? told_of(worst) : "No kernel accessed memory.";
+  std::string summary = found(reported) + ' ';
+  summary += any ? sentence_about(worst) : "No kernel accessed memory.";
   summary += left_out_of(counted);
-  const auto first =
-      std::find_if(told.begin(), told.end(), [](const Told& t) { return !t.finding.is_note; });
-  const Line look = first != told.end() ? first->line : any ? worst.line : Line{};
+  const auto first = std::find_if(reported.begin(), reported.end(),
+                                  [](const ReportedFinding& t) { return !t.finding.is_note; });
+  const Line look = first != reported.end() ? first->line : any ? worst.line : Line{};
   if (look.number != 0)
     summary += fmt::format(" Look first at {}: {}", place_text(look), text_of(look));
   return summary;

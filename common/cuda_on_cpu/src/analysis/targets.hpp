@@ -19,9 +19,9 @@ struct Allocation;
 
 namespace analysis {
 
-/// What becomes of an access: none to a thread's own stack or to arguments; of those to built-in
-/// variables and constants it is known that they happened.
-enum class Treatment : std::uint8_t { none, count, request };
+/// What becomes of an access: none to arguments; to stacks, the thread must own the stack; of those
+/// to built-in variables and constants it is known that they happened.
+enum class Treatment : std::uint8_t { none, stack, count, request };
 
 /// Memory to which an instruction goes, and nothing has to be said of a single address in it.
 struct Target {
@@ -124,12 +124,17 @@ void note_next_access(Thread& thread, const void* address, const Target& target,
   if (target.key != b->targets->key_of(place) || !target.form.has(bytes, kind) ||
       reinterpret_cast<std::uintptr_t>(address) - target.begin > target.last)
     return check_closely(address, bytes, kind, instruction, frame);
-  if (target.treatment == Treatment::none) return;
+  if (target.treatment <= Treatment::stack) {
+    if (target.treatment == Treatment::stack &&
+        !is_on_own_stack(*b->current, reinterpret_cast<std::uintptr_t>(address)))
+      check_closely(address, bytes, kind, instruction, frame);
+    return;
+  }
   ++accesses;
   if (target.treatment == Treatment::count) return;
   if (target.claims != nullptr) claim(target, address, bytes, kind, b->targets->claimant);
   Thread& thread = *b->current;
-  if (!thread.warp->log->is_open(thread.lane))
+  if (!thread.warp->log->is_open(thread.lane, kind))
     return note_next_access(thread, address, target, place, frame);
   note_access(thread, address, target.form, place, frame);
   if (kind == write) thread.warp->log->note_before(thread.lane, address, bytes);

@@ -73,7 +73,20 @@ class LaneNotes {
     // Neighbours in one kilobyte are checked by one thread, and no access goes to two of them.
     if (memory_.shadow == nullptr || memory_.base % 4 != 0 || offset % form_.bytes() != 0)
       end_trial();
+    if (form_.kind() == read && memory_.region == Region::global && reads_unwritten(row, offset))
+      end_trial();  // copies are followed only in the order of the blocks
     notes().rows.push_back({offset, row.first, row.end - 1, row.same});
+  }
+
+  /// Whether a lane reads what neither its block nor anything before the launch has written.
+  bool reads_unwritten(const Row& row, std::size_t offset) const {
+    const std::size_t bytes = form_.bytes();
+    const unsigned count = row.same ? 1 : row.end - row.first;
+    for (unsigned i = 0; i < count; ++i, offset += bytes)
+      if (memory_.shadow->is_unwritten(offset, bytes) &&
+          !may_write(memory_.shadow->claims()[offset / 4], block->targets->claimant))
+        return true;
+    return false;
   }
 
   void note_request() {

@@ -6,6 +6,7 @@
 #include "../indestructible.hpp"
 #include "../machine/launch.hpp"
 #include "findings.hpp"
+#include "happens_before.hpp"
 #include "log.hpp"
 
 namespace cuda_on_cpu::analysis {
@@ -19,7 +20,8 @@ struct Overwriting {
   Event then, now;
   Region region;
   const Thread* thread;
-  bool is_update = false;  ///< of a volatile variable, in two steps
+  Place read = 0;         ///< of an update of a volatile variable in two steps
+  bool is_stale = false;  ///< whether the other write came between the two steps
   const void* address = nullptr;
   std::size_t bytes = 0;
   char before[16] = {};
@@ -42,8 +44,9 @@ void close(const Thread& thread) {
 
 void report(const Overwriting& o) {
   report_race(o.then, o.now,
-              o.is_update ? "writes a volatile variable that it read before the write by"
-                          : "writes what was written by",
+              o.is_stale    ? "writes a volatile variable that it read before the write by"
+              : o.read != 0 ? "updates a volatile variable without an atomic operation, as does"
+                            : "writes what was written by",
               o.region, o.thread);
 }
 
@@ -51,7 +54,9 @@ void report(const Overwriting& o) {
 struct Writes {
   std::uint64_t count = 0;
   Event last;
-  bool is_store = false;  ///< whether the last one was no atomic
+  bool is_store = false;    ///< whether the last one was no atomic
+  bool is_update = false;   ///< whether its thread had read the variable before
+  bool has_waited = false;  ///< whether its thread had waited for a volatile variable before
 };
 
 std::unordered_map<const void*, Writes>& writes() {
@@ -71,7 +76,7 @@ bool relies_on_lockstep(const Writes& known, const Event& now, const Thread& thr
   const Event& then = known.last;
   return known.is_store && then.place == details_of(thread).last_volatile_store &&
          then.operation == now.operation && then.block == now.block &&
-         then.thread / warp_size == now.thread / warp_size && !is_ordered(then, now) &&
+         then.thread / warp_size == now.thread / warp_size && !is_ordered(then, now, nullptr) &&
          !takes_care(thread) && !takes_care(block->threads[then.thread]);
 }
 
@@ -105,29 +110,48 @@ void expect_value(const Event& then, const Event& now, Region region, const Thre
 void note_volatile(const void* address, const Event& now, Kind kind, Region region,
                    Thread& thread) {
   Details& details = changed_details_of(thread);
+  if (kind == atomic_read) return;
   Writes& known = writes()[address];
   if (kind == volatile_read) {
     // Who reads the same once more, and wrote nothing in between, waits for it.
     const bool again = details.last_volatile == address && details.last_volatile_load == now.place;
     details.has_waited = details.has_waited || details.waits || again;
+    details.last_volatile_waits = details.waits || again;
     if (region == Region::shared && relies_on_lockstep(known, now, thread))
       report_lockstep(known.last, now, thread);
     details.last_volatile = address;
-    details.last_volatile_load = now.place;
+    details.last_volatile_load = details.last_volatile_read = now.place;
     details.last_volatile_writes = known.count;
     return;
   }
-  const bool is_stale =
-      details.last_volatile == address && details.last_volatile_writes != known.count;
-  if (kind == volatile_write && is_stale && known.last.operation == now.operation &&
-      !is_ordered(known.last, now))
-    expect(
-        {.then = known.last, .now = now, .region = region, .thread = &thread, .is_update = true});
+  // A thread that waits for a value and then stores another value does not update the variable.
+  const bool has_read = kind == volatile_write && details.last_volatile == address;
+  const bool is_stale = has_read && details.last_volatile_writes != known.count;
+  const bool is_update =
+      has_read && details.last_volatile_load != 0 && !details.last_volatile_waits;
+  // Threads that wait for each other may take turns. Their updates are only lost if they
+  // interleave.
+  const bool may_take_turns = details.has_waited || known.has_waited;
+  const bool may_be_lost = is_stale || (is_update && known.is_update && !may_take_turns);
+  if (may_be_lost && known.last.operation == now.operation && !is_ordered(known.last, now, nullptr))
+    expect({.then = known.last,
+            .now = now,
+            .region = region,
+            .thread = &thread,
+            .read = details.last_volatile_read,
+            .is_stale = is_stale});
   details.last_volatile_load = 0;
   if (kind == volatile_write) details.last_volatile_store = now.place;
   ++known.count;
   known.last = now;
   known.is_store = kind == volatile_write;
+  known.is_update = is_update;
+  known.has_waited = details.has_waited;
+}
+
+void note_late_load(const void* address, const Thread& thread) {
+  Details& details = changed_details_of(thread);
+  if (details.last_volatile == address) details.last_volatile_writes = writes()[address].count;
 }
 
 void forget_overwritings() {
@@ -159,11 +183,13 @@ void settle(const Thread& thread, bool changed) {
   if (changed)
     report(*mine);
   else
-    add_note("same value", mine->now.place, mine->then.place, &thread,
-             mine->is_update
-                 ? "threads read a volatile variable and then store the same value: if they count, "
-                   "all but one of their counts are lost"
-                 : "threads store the same value to the same address, and nothing orders them");
+    add_same_value(
+        mine->now.place, mine->then.place, &thread,
+        mine->read != 0
+            ? "threads read a volatile variable and then store the same value: if they count, "
+              "all but one of their counts are lost"
+            : "threads store the same value to the same address, and nothing orders them",
+        mine->read);
   close(thread);
 }
 

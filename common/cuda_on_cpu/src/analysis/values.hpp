@@ -14,6 +14,9 @@ void expect_value(const Event& then, const Event& now, Region region, const Thre
 /// A thread reads or writes a volatile variable: an update in these two steps may be lost.
 void note_volatile(const void* address, const Event& now, Kind kind, Region region, Thread& thread);
 
+/// The thread loads the volatile variable that it read last only now, after other threads have run.
+void note_late_load(const void* address, const Thread& thread);
+
 /// How many threads are about to write so, of the block that runs.
 extern __thread unsigned overwritings;
 

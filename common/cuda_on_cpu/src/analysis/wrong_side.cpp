@@ -2,15 +2,22 @@
 /// What is the host's and gets to the device: functions that kernels call, addresses that they are
 /// given.
 
+#include <cstdint>
+#include <cstring>
+#include <iterator>
 #include <map>
+#include <mutex>
+#include <set>
 #include <string>
 
 #include "../indestructible.hpp"
 #include "../machine/block.hpp"
 #include "../machine/thread_area.hpp"
+#include "../runtime/images.hpp"
+#include "../runtime/memory.hpp"
+#include "../runtime/stream.hpp"
 #include "../runtime/symbols.hpp"
 #include "callbacks.hpp"
-#include "device_names.hpp"
 #include "findings.hpp"
 
 namespace cuda_on_cpu {
@@ -25,7 +32,7 @@ using Variables = std::map<const char*, Variable>;
 
 /// The device's variables that only kernels may use by name, by their first byte.
 Variables read_device_variables() {
-  const auto names = names_of_device();
+  const auto& names = names_of_device();
   Variables variables;
   for (const Variable& variable : variables_in_namespaces()) {
     const auto scope = variable.name.rfind("::");
@@ -45,6 +52,78 @@ const Variable* device_variable_at(const char* address) {
   const Variable& variable = std::prev(behind)->second;
   return address < variable.begin + variable.bytes ? &variable : nullptr;
 }
+
+/// The variables of the device whose names no other variable of the program has. Constants of the
+/// compiler, which the host may use as well, are none of them.
+struct UniqueVariables {
+  Variables all = {};
+  const char *first = nullptr, *end = nullptr;  ///< of the bytes that contain all of them
+};
+
+UniqueVariables read_unique_variables() {
+  std::map<std::string, unsigned> counts;
+  const auto base_of = [](const std::string& name) {
+    const auto scope = name.rfind("::");
+    return scope == std::string::npos ? name : name.substr(scope + 2);
+  };
+  for (const Variable& variable : variables_in_namespaces()) ++counts[base_of(variable.name)];
+  UniqueVariables unique;
+  for (const auto& [begin, variable] : read_device_variables()) {
+    if (counts[base_of(variable.name)] != 1 || !program().data.contains(begin, variable.bytes))
+      continue;
+    unique.all.emplace(begin, variable);
+    unique.end = begin + variable.bytes;
+  }
+  if (!unique.all.empty()) unique.first = unique.all.begin()->first;
+  return unique;
+}
+
+/// Addresses of functions that the host has read from device memory. These addresses belong to the
+/// device, so they are valid as arguments of a kernel.
+struct FunctionsOfDevice {
+  std::mutex mutex;
+  std::set<std::uintptr_t> all;
+
+  bool contains(std::uintptr_t address) {
+    const std::scoped_lock lock(mutex);
+    return all.contains(address);
+  }
+  void add(std::uintptr_t address) {
+    const std::scoped_lock lock(mutex);
+    all.insert(address);
+  }
+};
+
+FunctionsOfDevice& functions_of_device() {
+  static auto& functions = indestructible<FunctionsOfDevice>();
+  return functions;
+}
+
+const CodeNames& code_names() {
+  static const auto& names = indestructible_from(read_code_names);
+  return names;
+}
+
+bool is_in_program(std::uintptr_t address) {
+  return program().contains(reinterpret_cast<const void*>(address));
+}
+
+/// Calls `visit` for each aligned word that is an address in the program.
+template <typename Visit>
+void visit_addresses(const void* bytes, std::size_t count, const Visit& visit) {
+  constexpr std::size_t word = sizeof(std::uintptr_t);
+  const auto* first = static_cast<const char*>(bytes);
+  const std::size_t skipped = (word - reinterpret_cast<std::uintptr_t>(first) % word) % word;
+  for (std::size_t i = skipped; i + word <= count; i += word) {
+    std::uintptr_t address = 0;
+    std::memcpy(&address, first + i, word);
+    if (is_in_program(address)) visit(address);
+  }
+}
+
+constexpr const char* virtual_functions =
+    "an object with virtual functions that the host has made: its table of functions is the "
+    "host's, and a kernel must not call them; make the object in a kernel";
 
 }  // namespace
 
@@ -66,6 +145,63 @@ static void check_given(const volatile void* pointer, const void* place) {
               "a kernel receives the host's address of '" + variable->name +
                   "', a variable of the device: cudaGetSymbolAddress returns the right one");
 }
+
+void is_given_function(const void* function) {
+  const auto address = reinterpret_cast<std::uintptr_t>(function);
+  if (!is_in_program(address) || functions_of_device().contains(address)) return;
+  if (is_in_memory_of_both(address)) return;  // a kernel may have put it there
+  add_finding("illegal device access", place_of(__builtin_return_address(0)), 0, nullptr,
+              "a kernel is given the host's address of the function '" + function_at(function) +
+                  "'; the device's is read from a variable of the device");
+}
+
+void is_given_virtual_functions() {
+  add_finding("illegal device access", place_of(__builtin_return_address(0)), 0, nullptr,
+              std::string("a kernel is given ") + virtual_functions);
+}
+
+namespace analysis {
+
+const std::string* device_variable_name(const char* address) {
+  // The table of symbols is read into strings, and the checks of these accesses come here again.
+  thread_local bool is_reading = false;
+  if (is_reading) return nullptr;
+  is_reading = true;
+  static const auto& variables = indestructible_from(read_unique_variables);
+  is_reading = false;
+  if (address < variables.first || address >= variables.end) return nullptr;
+  const Variable& variable = std::prev(variables.all.upper_bound(address))->second;
+  return address < variable.begin + variable.bytes ? &variable.name : nullptr;
+}
+
+void copied_to_host(const void* bytes, std::size_t count) {
+  visit_addresses(bytes, count, [](std::uintptr_t address) {
+    if (code_names().functions.contains(address)) functions_of_device().add(address);
+  });
+}
+
+void copied_to_device(const void* bytes, std::size_t count, const Operation& operation) {
+  visit_addresses(bytes, count, [&](std::uintptr_t address) {
+    const auto function = code_names().functions.find(address);
+    if (code_names().is_in_virtual_table(address))
+      add_note("host code address", place_of(operation.place), 0, nullptr,
+               std::string("the copy brings to the device ") + virtual_functions);
+    else if (function != code_names().functions.end() && !functions_of_device().contains(address))
+      add_note("host code address", place_of(operation.place), 0, nullptr,
+               "the copy brings to the device the host's address of the function '" +
+                   function_at(reinterpret_cast<const void*>(address)) +
+                   "', which a kernel must not call");
+  });
+}
+
+void virtual_table_set(const void* object, const void* place) {
+  const Allocation* allocation = find_allocation(object);
+  if (allocation == nullptr || allocation->space != MemorySpace::managed) return;
+  add_note("host code address", place_of(place), 0, nullptr,
+           std::string("managed memory holds ") + virtual_functions);
+}
+
+}  // namespace analysis
 
 void is_given(const volatile void* pointer) { check_given(pointer, __builtin_return_address(0)); }
 

@@ -64,13 +64,16 @@ void before(const void* address, std::size_t bytes, analysis::Kind kind, Order o
             const void* place, const void* frame) {
   const bool on_device = !is_on_host();
   if (on_device) block->current->place = place;
-  if (order == Order::release || order == Order::both)
-    analysis::fence(scope == Scope::block    ? analysis::Among::block
-                    : scope == Scope::device ? analysis::Among::device
-                                             : analysis::Among::system);
+  const bool releases = order == Order::release || order == Order::both;
   if (on_device) block->narrow = scope == Scope::block;
+  if (on_device && releases)
+    block->releases = scope == Scope::block    ? analysis::Among::block
+                      : scope == Scope::device ? analysis::Among::device
+                                               : analysis::Among::system;
   analysis::access(address, bytes, kind, place, frame);
-  if (on_device) block->narrow = false;
+  if (!on_device) return;
+  block->narrow = false;
+  block->releases = analysis::Among::nobody;
 }
 
 }  // namespace
@@ -92,8 +95,10 @@ T atomic(T* address, T operand, Order order, Scope scope) {
 
 template <typename T>
 T atomic_compare(T* address, T expected, T desired, Order order, Scope scope) {
+  if (!is_on_host()) block->expected = &expected;
   before(address, sizeof(T), analysis::atomic_compare, order, scope, __builtin_return_address(0),
          __builtin_frame_address(0));
+  if (!is_on_host()) block->expected = nullptr;
   T old = expected;
   const bool replaced =
       __atomic_compare_exchange(address, &old, &desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
@@ -103,7 +108,7 @@ T atomic_compare(T* address, T expected, T desired, Order order, Scope scope) {
 
 template <typename T>
 T atomic_load(const T* address, Order order, Scope scope) {
-  before(address, sizeof(T), is_on_host() ? analysis::volatile_read : analysis::atomic, order,
+  before(address, sizeof(T), is_on_host() ? analysis::volatile_read : analysis::atomic_read, order,
          scope, __builtin_return_address(0), __builtin_frame_address(0));
   T value;
   __atomic_load(const_cast<T*>(address), &value, __ATOMIC_SEQ_CST);
@@ -113,8 +118,8 @@ T atomic_load(const T* address, Order order, Scope scope) {
 
 template <typename T>
 void atomic_store(T* address, T value, Order order, Scope scope) {
-  before(address, sizeof(T), analysis::atomic_write, order, scope, __builtin_return_address(0),
-         __builtin_frame_address(0));
+  before(address, sizeof(T), is_on_host() ? analysis::atomic_write : analysis::atomic_store, order,
+         scope, __builtin_return_address(0), __builtin_frame_address(0));
   __atomic_store(address, &value, __ATOMIC_SEQ_CST);
   after_atomic(true);
 }
@@ -126,7 +131,7 @@ static std::mutex& mutex_of(const void* address) {
 }
 
 void atomic_load_sixteen(void* value, const void* address, Order order) {
-  before(address, 16, analysis::atomic, order, Scope::system, __builtin_return_address(0),
+  before(address, 16, is_on_host() ? analysis::volatile_read : analysis::atomic_read, order, Scope::system, __builtin_return_address(0),
          __builtin_frame_address(0));
   {
     const std::scoped_lock lock(mutex_of(address));
@@ -136,7 +141,7 @@ void atomic_load_sixteen(void* value, const void* address, Order order) {
 }
 
 void atomic_store_sixteen(void* address, const void* value, Order order) {
-  before(address, 16, analysis::atomic_write, order, Scope::system, __builtin_return_address(0),
+  before(address, 16, is_on_host() ? analysis::atomic_write : analysis::atomic_store, order, Scope::system, __builtin_return_address(0),
          __builtin_frame_address(0));
   {
     const std::scoped_lock lock(mutex_of(address));

@@ -4,6 +4,7 @@
 
 #include "cuda_on_cpu/barrier.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "../analysis.hpp"
 #include "../diagnostics.hpp"
 #include "block.hpp"
+#include "combining.hpp"
 #include "cuda_on_cpu/tiles.hpp"
 #include "gang.hpp"
 #include "launch.hpp"
@@ -30,20 +32,32 @@ struct Tile {
 // Of the block that this thread of the operating system runs; two sizes of tiles share none.
 __thread Tile tiles[most_tiles];
 
-/// Begins the next phase and wakes who waited for this one.
-void complete(BarrierState* state) {
+bool waits_for(const Thread& thread, const BarrierState* state) {
+  return (thread.state == State::at_barrier_object || thread.state == State::at_tile) &&
+         wait_of(thread).barrier_object == state;
+}
+
+/// Whether all threads of the block but the running one wait for a barrier.
+bool all_others_wait(const BarrierState* state) {
+  const Block& b = *block;
+  if (state->expected < b.launch->threads || b.started < b.launch->threads) return false;
+  return std::all_of(b.threads.begin(), b.threads.begin() + b.started, [&](const Thread& thread) {
+    return &thread == b.current || waits_for(thread, state);
+  });
+}
+
+/// Begins the next phase and wakes the threads that wait for this one.
+/// \param waits whether the running thread waits for this phase as well
+void complete(BarrierState* state, bool waits) {
   Block& b = *block;
-  if (state->expected >= b.living)
-    b.barrier_clock = b.clock++;  // all threads take part: it orders what __syncthreads orders
-  else
-    analysis::phase_ends(state);
+  analysis::phase_ends(state);
+  // No thread has accessed memory since its arrival: the phase orders what __syncthreads orders.
+  if (waits && all_others_wait(state)) b.barrier_clock = b.clock++;
   state->missing = state->expected;
   ++state->phase;
   for (unsigned n = 0; n < b.started; ++n) {
     Thread& thread = b.threads[b.order.empty() ? n : b.order[n]];
-    if ((thread.state == State::at_barrier_object || thread.state == State::at_tile) &&
-        wait_of(thread).barrier_object == state)
-      wake(&thread);
+    if (waits_for(thread, state)) wake(&thread);
   }
 }
 
@@ -65,7 +79,7 @@ void receive(const Parcel& parcel) {
   std::memcpy(parcel.to, parcel.bytes.data(), parcel.bytes.size());
   analysis::received(parcel.to, parcel.bytes.size());
   parcel.barrier->missing -= static_cast<unsigned>(parcel.bytes.size());
-  if (parcel.barrier->missing == 0) complete(parcel.barrier);
+  if (parcel.barrier->missing == 0) complete(parcel.barrier, false);
 }
 
 /// Fails the launch if the cluster has no such block, or a place is not in shared memory.
@@ -119,6 +133,18 @@ Tile& tile_of(unsigned size, const void* place) {
   return tile;
 }
 
+/// Arrives as `cuda_on_cpu::arrive` does.
+/// \param waits whether the thread waits for the end of the phase immediately
+unsigned arrive_at(BarrierState* state, unsigned count, bool drop, bool waits) {
+  catch_up();
+  const unsigned phase = state->phase;
+  analysis::arrives_at(state);
+  if (drop) --state->expected;
+  state->missing -= count;
+  if (state->missing == 0) complete(state, waits);
+  return phase;
+}
+
 /// A thread comes to its tile's barrier to do what the others do there.
 unsigned arrive_at(Tile& tile, unsigned size, CombineTile combine, const void* place) {
   if (tile.barrier.missing == tile.barrier.expected) {
@@ -132,9 +158,10 @@ unsigned arrive_at(Tile& tile, unsigned size, CombineTile combine, const void* p
     void* records[most_threads];
     const unsigned first = block->current->rank / size * size;
     for (unsigned rank = 0; rank < size; ++rank) records[rank] = block->waits[first + rank].record;
+    const Combining combining;
     combine(records, size);
   }
-  return arrive(&tile.barrier, 1, false);
+  return arrive_at(&tile.barrier, 1, false, true);
 }
 
 }  // namespace
@@ -148,13 +175,11 @@ void ranks_in_tile_differ(unsigned size) {
 void init_barrier(BarrierState* state, unsigned expected) { *state = {expected, expected, 0}; }
 
 unsigned arrive(BarrierState* state, unsigned count, bool drop) {
-  catch_up();
-  const unsigned phase = state->phase;
-  analysis::arrives_at(state);
-  if (drop) --state->expected;
-  state->missing -= count;
-  if (state->missing == 0) complete(state);
-  return phase;
+  return arrive_at(state, count, drop, false);
+}
+
+void arrive_and_wait(BarrierState* state) {
+  wait_at(state, arrive_at(state, 1, false, true), __builtin_return_address(0));
 }
 
 void store_in_block(void* shared, const void* value, std::size_t bytes, BarrierState* state,

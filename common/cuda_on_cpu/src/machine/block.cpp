@@ -136,17 +136,36 @@ uint3 index_of(unsigned rank, const dim3& extent) {
   __builtin_unreachable();
 }
 
-/// Whom the threads at a barrier wait for: their block, its whole gang, or a gang that they told
-/// before that they have come.
-enum class Scope : unsigned { block, gang, gang_told };
+/// Whom the threads at a barrier wait for: their block, or its whole gang.
+enum class Scope : unsigned { block, gang };
+
+/// All threads of the block have arrived at the barrier of its gang.
+void arrive_at_gang() {
+  Block& b = *block;
+  b.gang_arrivals = 0;
+  b.has_arrived = true;
+  analysis::arrives_at_gang();
+  if (b.gang != nullptr) b.gang_phase = b.gang->arrive(b.gang_rank);
+}
+
+/// The threads of the block have waited for its gang.
+void begin_next_phase() {
+  Block& b = *block;
+  analysis::has_waited_for_gang();
+  ++b.gang_waits;
+  b.has_arrived = false;
+  if (!std::exchange(b.arrives_split, false)) return;
+  for (unsigned rank = 0; rank < b.launch->threads; ++rank) b.threads[rank].has_arrived = false;
+}
 
 /// Lets the threads at the barrier go on, once all that live have come.
 void open_barrier(Thread* last) {
   Block& b = *block;
   const Thread& any = last != nullptr ? *last : *b.at_barrier.head;
-  if (b.gang != nullptr && static_cast<Scope>(any.mask) != Scope::block) {
-    if (static_cast<Scope>(any.mask) == Scope::gang) b.gang_phase = b.gang->arrive();
-    if (!b.gang->wait(b.gang_rank, b.gang_phase)) {
+  const bool is_of_gang = static_cast<Scope>(any.mask) == Scope::gang;
+  if (is_of_gang) {
+    if (!b.has_arrived) arrive_at_gang();
+    if (b.gang != nullptr && !b.gang->wait(b.gang_rank, b.gang_phase)) {
       const DeviceAtWork at_work;
       if (!b.gang->is_told())
         report_diagnostic({.kind = "deadlock",
@@ -162,7 +181,9 @@ void open_barrier(Thread* last) {
     warp.running = static_cast<unsigned>(std::popcount(warp.lanes & ~warp.finished));
   }
   b.at_barrier_count = 0;
-  b.barrier_clock = b.clock++;
+  // Threads may have accessed memory after they arrived. The phase of these accesses orders them.
+  if (!is_of_gang || !b.arrives_split) b.barrier_clock = b.clock++;
+  if (is_of_gang) begin_next_phase();
   ++b.barriers;
   b.predicates_sum = b.predicates;
   b.predicates = 0;
@@ -211,15 +232,21 @@ int count_at_barrier(bool predicate, const void* place) {
   return block->predicates_sum;
 }
 
-void arrive_at_gang() {
+/// A thread arrives at the barrier of the gang, and will wait later.
+void arrive_early() {
+  end_trial();
+  catch_up();
   Block& b = *block;
-  b.gang_arrivals = 0;
-  if (b.gang != nullptr) b.gang_phase = b.gang->arrive();
+  analysis::arrives_at_gang(*b.current);
+  b.arrives_split = b.current->has_arrived = true;
+  if (++b.gang_arrivals == b.living) arrive_at_gang();
 }
 
 /// A thread lives no longer.
 void leave_warp(Thread* thread) {
   thread->state = State::finished;
+  if (thread->has_arrived && !block->has_arrived) --block->gang_arrivals;
+  if (!thread->has_arrived && block->arrives_split) analysis::arrives_at_gang(*thread);
   --block->living;
   thread->warp->finished |= 1u << thread->lane;
   if (thread->warp->waiting != 0) lanes_changed(thread->warp);
@@ -255,6 +282,7 @@ void finish_late(Thread* thread) {
 void begin(Thread* thread) {
   thread->spins = 0;
   thread->fenced = analysis::Among::nobody;
+  thread->has_arrived = false;
   block->current = thread;
   current_thread_index = thread->index;
 }
@@ -357,7 +385,8 @@ void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank, un
   b.started = 0;
   b.living = launch.threads;
   b.at_barrier_count = 0;
-  b.gang_arrivals = 0;
+  b.gang_arrivals = b.gang_waits = 0;
+  b.arrives_split = b.has_arrived = false;
   b.predicates = 0;
   b.start_next = false;
   b.failed = false;
@@ -429,19 +458,41 @@ std::uint64_t few_idle_yields() {
 /// system is asked for a turn of others now and then: each may last.
 bool is_analysed_alone() { return analysis::enabled && block->gang == nullptr; }
 
+/// Whether the block runs in turn with other blocks of its plain launch, under analysis, and only
+/// these can end a wait of its threads.
+bool runs_in_turn() {
+  const Block& b = *block;
+  return analysis::enabled && b.gang != nullptr && b.gang->size() == 1 &&
+         !b.launch->configuration.cooperative && !b.launch->is_beside_host &&
+         settings().devices == 1;
+}
+
 /// Whether the block's threads have waited in loops for too long. A block that can wait for others,
 /// or for the host, is given time; one that is alone is not.
 bool waits_in_vain() {
+  constexpr double most_seconds_in_turn = 1;
   Block& b = *block;
   if (++b.idle_yields == 1) b.idle_since = seconds();
   if (b.idle_yields % few_idle_yields() != 0) return false;
-  const bool is_alone = is_analysed_alone();
+  const bool in_turn = runs_in_turn();
+  const bool is_alone = is_analysed_alone() || in_turn;
   if (is_alone && b.idle_yields <= most_idle_yields && !b.launch->is_beside_host) return false;
   const bool asks_host = is_alone || b.launch->is_beside_host;
   const HelpOfHost help = asks_host ? help_of_host() : HelpOfHost::none;
   if (help == HelpOfHost::sure) b.idle_since = seconds();
-  if (is_alone && help == HelpOfHost::none) return true;
+  if (is_alone && help == HelpOfHost::none)
+    return !in_turn ||
+           seconds() - b.idle_since > std::min<double>(most_seconds_in_turn, settings().patience);
   return seconds() - b.idle_since > settings().patience;
+}
+
+/// Whether the block has waited so long that more blocks of its launch, the host, or other devices
+/// may have to do something.
+bool calls_others() {
+  const Block& b = *block;
+  const bool may_need_device = settings().devices > 1 || b.launch->is_beside_host;
+  const std::uint64_t few = may_need_device ? few_idle_yields() : 8 * idle_yields_before_others;
+  return b.idle_yields % few == 0 && b.launch->call_others;
 }
 
 /// Whether a thread waits at a barrier on which another block of the gang may arrive.
@@ -602,9 +653,9 @@ void yield() {
     give_up();
   }
   if (b.gang != nullptr) receive_parcels();
-  if (b.idle_yields % few_idle_yields() == 0 && b.launch->call_others) {
+  if (calls_others()) {
     const DeviceAtWork at_work;
-    b.launch->call_others();
+    if (b.launch->call_others()) analysis::blocks_wait_for_each_other(*thread);
   }
   // Where all threads that are not at a barrier may be waiting like this one, it is another block's
   // turn.
@@ -643,24 +694,34 @@ void block_barrier() { barrier(Scope::block, __builtin_return_address(0)); }
 
 int block_count(bool predicate) { return count_at_barrier(predicate, __builtin_return_address(0)); }
 
+/// A thread synchronises with the whole grid: ends its launch if this is not possible.
+static void expect_cooperative(const void* place) {
+  if (block->launch->configuration.cooperative) return;
+  report_diagnostic({.kind = "not cooperative",
+                     .place = place,
+                     .thread = block->current,
+                     .sentence = "a thread waits for the whole grid, which was not launched by "
+                                 "cudaLaunchCooperativeKernel"});
+  fail_launch(cudaErrorLaunchFailure);
+}
+
 void grid_barrier() {
-  if (!block->launch->configuration.cooperative) {
-    report_diagnostic({.kind = "not cooperative",
-                       .place = __builtin_return_address(0),
-                       .thread = block->current,
-                       .sentence = "a thread waits for the whole grid, which was not launched by "
-                                   "cudaLaunchCooperativeKernel"});
-    fail_launch(cudaErrorLaunchFailure);
-  }
+  expect_cooperative(__builtin_return_address(0));
   barrier(Scope::gang, __builtin_return_address(0));
 }
 
-void cluster_arrive() {
-  catch_up();
-  if (++block->gang_arrivals == block->living) arrive_at_gang();
+void grid_arrive() {
+  expect_cooperative(__builtin_return_address(0));
+  arrive_early();
 }
 
-void cluster_wait() { barrier(Scope::gang_told, __builtin_return_address(0)); }
+void grid_wait() { barrier(Scope::gang, __builtin_return_address(0)); }
+
+void cluster_barrier() { barrier(Scope::gang, __builtin_return_address(0)); }
+
+void cluster_arrive() { arrive_early(); }
+
+void cluster_wait() { barrier(Scope::gang, __builtin_return_address(0)); }
 
 bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank, unsigned turn) {
   prepare(launch, number, gang, gang_rank, turn);

@@ -65,7 +65,8 @@ struct alignas(64) Thread {
   std::uint8_t lane;
   State state;
   analysis::Among fenced;  ///< for whom it ever ordered its accesses
-  bool orders_memory;
+  bool orders_memory : 1;
+  bool has_arrived : 1;     ///< at the barrier of the gang, for which it has not waited yet
   std::uint32_t stack_top;  ///< the lower half of the address
 };
 static_assert(sizeof(Thread) == 64);
@@ -84,7 +85,9 @@ struct Details {
   bool asked_for_active = false;        ///< whether it ever called __activemask
   const void* last_volatile = nullptr;  ///< that it read, and how often that was written by then
   std::uint64_t last_volatile_writes = 0;
-  std::uint32_t last_volatile_load = 0;   ///< the place of that read, if it wrote none since
+  std::uint32_t last_volatile_read = 0;   ///< the place of that read
+  std::uint32_t last_volatile_load = 0;   ///< the same if it wrote none since, or 0
+  bool last_volatile_waits = false;       ///< whether that read belonged to a loop that waits
   std::uint32_t last_volatile_store = 0;  ///< that of its last write of a volatile variable, or 0
   bool waits = false;                     ///< whether it asks if a loop that only waits goes on
   bool has_waited = false;                ///< whether it ever waited so, for a volatile variable
@@ -155,11 +158,15 @@ struct Block {
   bool counts_late = false;  ///< whether none has waited, and those that have ended are not counted
   unsigned living = 0;
   unsigned at_barrier_count = 0;
-  unsigned gang_arrivals = 0;       ///< threads that told the gang that they have come
-  std::uint32_t gang_phase = 0;     ///< the phase of the gang that they wait for
-  int predicates = 0;               ///< sum over the threads at the barrier
-  int predicates_sum = 0;           ///< of the barrier passed last
-  std::uint32_t clock = 0;          ///< grows with all that orders the accesses of its threads
+  unsigned gang_arrivals = 0;    ///< threads that have arrived at the barrier of the gang, and wait
+                                 ///< later
+  bool arrives_split = false;    ///< whether any thread has done so
+  bool has_arrived = false;      ///< whether all threads have arrived at this barrier
+  std::uint32_t gang_phase = 0;  ///< the phase of the gang that they wait for
+  std::uint32_t gang_waits = 0;  ///< number of barriers of the gang for which they have waited
+  int predicates = 0;            ///< sum over the threads at the barrier
+  int predicates_sum = 0;        ///< of the barrier passed last
+  std::uint32_t clock = 0;       ///< grows with all that orders the accesses of its threads
   std::uint32_t barrier_clock = 0;  ///< at the barrier passed last
   std::uint64_t barriers = 0;
   std::uint64_t idle_yields = 0;  ///< since a thread last did anything but wait in a loop
@@ -173,9 +180,11 @@ struct Block {
   analysis::Targets* targets = nullptr;  ///< where its accesses went, as the analysis knows
   analysis::AccessLog* logs = nullptr;   ///< by warp
   bool uses_tiles = false;               ///< of more than a warp
-  bool narrow = false;          ///< whether the access that is made now is atomic in the block only
-  std::vector<unsigned> order;  ///< of ranks, in which threads begin; empty: as they are counted
-  std::vector<char*> stacks;    ///< free ones
+  bool narrow = false;  ///< whether the access that is made now is atomic in the block only
+  analysis::Among releases = {};   ///< among whom this access has release order
+  const void* expected = nullptr;  ///< the value with which this access compares
+  std::vector<unsigned> order;     ///< of ranks, in which threads begin; empty: as they are counted
+  std::vector<char*> stacks;       ///< free ones
   char* stack_pool = nullptr;
   std::size_t used_stacks = 0;   ///< of the pool, from its beginning, that were ever used
   bool details_changed = false;  ///< whether those of a thread are not what they are at first
@@ -215,8 +224,9 @@ inline Details& changed_details_of(const Thread& thread) {
   return block->details[thread.rank];
 }
 
-/// Bytes of a thread's stack. The odd lines keep stacks from sharing sets of the cache.
-inline constexpr std::size_t stack_bytes = (128 << 10) + 192;
+/// Bytes of a thread's stack: a GPU allows 512 KiB of local memory, and the rest is for calls of
+/// the device's own code. The odd lines keep stacks from sharing sets of the cache.
+inline constexpr std::size_t stack_bytes = (544 << 10) + 192;
 
 /// Runs one block of a launch to its end.
 /// \param turn which of the launch's blocks it is to begin
@@ -299,6 +309,11 @@ void release_gathered(Warp& warp);
 void lanes_changed(Warp* warp);
 
 inline constexpr std::size_t all_stacks_bytes = stack_bytes * (most_threads + 1);
+
+/// Whether an address lies on the stack of a thread, and not on that of another one.
+inline bool is_on_own_stack(const Thread& thread, std::uintptr_t address) {
+  return thread.stack_top - static_cast<std::uint32_t>(address) < stack_bytes;
+}
 
 /// Whether an address lies on a stack of the threads of this block.
 inline bool on_a_stack(std::uintptr_t address) {

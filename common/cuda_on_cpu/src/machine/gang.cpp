@@ -34,6 +34,7 @@ Gang::Gang(unsigned size, bool exit_arrives, std::shared_ptr<Turns> turns, unsig
       first_(first),
       thread_areas_(size),
       inside_(size),
+      has_arrived_(size),
       parcels_(size),
       exit_arrives_(exit_arrives),
       members_(size) {}
@@ -53,31 +54,33 @@ void Gang::leave(unsigned rank) {
   const std::scoped_lock lock(turns_->mutex);
   inside_[rank] = false;
   --members_;
-  if (members_ > 0 && arrived_ == members_) {
-    if (exit_arrives_)
-      complete();
-    else
-      failed_ = true;
-    turns_->changed.notify_all();
+  if (has_arrived_[rank]) {
+    --arrived_;
+    ++arrived_and_left_;
   }
+  if (members_ > 0 && arrived_ == members_) all_have_arrived();
   turns_->give();
 }
 
-void Gang::complete() {
-  arrived_ = 0;
-  ++phase_;
+void Gang::all_have_arrived() {
+  if (exit_arrives_ || arrived_ + arrived_and_left_ == size())
+    complete();
+  else
+    failed_ = true;
   turns_->changed.notify_all();
 }
 
-std::uint32_t Gang::arrive() {
+void Gang::complete() {
+  arrived_ = arrived_and_left_ = 0;
+  has_arrived_.assign(size(), false);
+  ++phase_;
+}
+
+std::uint32_t Gang::arrive(unsigned rank) {
   const std::scoped_lock lock(turns_->mutex);
   const std::uint32_t phase = phase_;
-  if (++arrived_ == members_) {
-    if (exit_arrives_ || members_ == size())
-      complete();
-    else
-      failed_ = true;
-  }
+  has_arrived_[rank] = true;
+  if (++arrived_ == members_) all_have_arrived();
   return phase;
 }
 

@@ -56,7 +56,7 @@ class Gang {
   void leave(unsigned rank);
 
   /// Says that a block has come to the barrier; returns the phase to wait for.
-  std::uint32_t arrive();
+  std::uint32_t arrive(unsigned rank);
 
   /// Waits until all blocks have arrived in a phase.
   /// \returns false if they never will, because a block failed
@@ -86,16 +86,19 @@ class Gang {
   bool inside(unsigned rank) const { return inside_[rank]; }
 
  private:
+  void all_have_arrived();
   void complete();
 
   const std::shared_ptr<Turns> turns_;
   const unsigned first_;
   std::vector<const char*> thread_areas_;
   std::vector<bool> inside_;
+  std::vector<bool> has_arrived_;             // in this phase
   std::vector<std::vector<Parcel>> parcels_;  // by the rank of who gets them
   const bool exit_arrives_;
   unsigned members_;  // that can still come
   unsigned arrived_ = 0;
+  unsigned arrived_and_left_ = 0;  // in this phase
   unsigned entered_ = 0;
   std::uint32_t phase_ = 0;
   std::atomic<bool> failed_ = false;

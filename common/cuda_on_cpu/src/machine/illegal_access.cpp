@@ -1,5 +1,6 @@
 /// \file
-/// An access of a kernel to an address that is not mapped ends the launch, not the program.
+/// If a kernel accesses an unmapped address or executes an illegal instruction, the launch ends,
+/// not the program.
 
 #include "illegal_access.hpp"
 
@@ -13,20 +14,64 @@
 #include "launch.hpp"
 #include "switch.hpp"
 
+extern "C" const char __executable_start, etext;
+
 namespace cuda_on_cpu {
 namespace {
 
-struct sigaction before;
+constexpr int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+
+/// The previous handlers of the signals, by signal number.
+struct sigaction before[32];
+
+bool is_code(const void* place) { return place >= &__executable_start && place < &etext; }
+
+/// The position in the program that caused a fault. For faults in a library of the host, and for
+/// calls of invalid addresses, this is the call.
+const void* place_of_fault(void* context) {
+  const void* here = instruction_at(context);
+  return is_code(here) ? here : caller_at(context);
+}
+
+std::string sentence_of(int signal, const void* address, const void* instruction) {
+  if (signal == SIGFPE)
+    return "an integer is divided by zero, or its quotient does not fit; a GPU goes on with a "
+           "value "
+           "that CUDA does not define";
+  if (signal == SIGILL)
+    return "the thread comes to a trap of the compiler's, where what the source does is undefined";
+  char text[32];
+  std::snprintf(text, sizeof text, "%p", address);
+  const bool is_call = static_cast<const char*>(address) + 1 == instruction;
+  return is_call ? std::string("calls the address ") + text + ", where there is no function"
+                 : std::string("touches the address ") + text + ", where there is no memory";
+}
+
+/// Ends the launch of a kernel that caused a fault. (Speculative blocks are executed again.)
+[[noreturn]] void end_kernel(int signal, const void* address, void* context) {
+  end_trial();
+  const bool is_access = signal == SIGSEGV || signal == SIGBUS;
+  const Thread* thread = block->current;
+  {
+    const DeviceAtWork at_work;
+    report_diagnostic({.kind = is_access ? "out of bounds" : "trap",
+                       .place = place_of_fault(context),
+                       .thread = thread,
+                       .sentence = sentence_of(signal, address, instruction_at(context))});
+  }
+  fail_launch_at_once(is_access && !is_of_no_block(address) ? cudaErrorIllegalAddress
+                                                            : cudaErrorLaunchFailure);
+}
 
 /// A thread of a kernel has used up its stack. (This runs on another one.)
 [[noreturn]] void end_of_stack(const void* place) {
-  const std::string sentence = "a thread of kernel " + block->launch->kernel +
-                               " needs more stack for its calls and local arrays than the " +
-                               std::to_string(stack_bytes >> 10) + " KiB that the CPU device has";
   const Thread* thread = block->current;
-  if (thread == nullptr) fatal(sentence);
   {
-    const DeviceAtWork at_work;
+    const DeviceAtWork at_work;  // the analysis must not see the accesses to the string
+    const std::string sentence = "a thread of kernel " + block->launch->kernel +
+                                 " needs more stack for its calls and local arrays than the " +
+                                 std::to_string(stack_bytes >> 10) + " KiB that the CPU device has";
+    if (thread == nullptr) fatal(sentence);
     report_diagnostic(
         {.kind = "stack overflow", .place = place, .thread = thread, .sentence = sentence});
   }
@@ -43,19 +88,14 @@ void provide_stack() {
 }
 
 void at_fault(int signal, siginfo_t* info, void* context) {
-  if (block != nullptr && block->stack_pool != nullptr &&
+  if (signal == SIGSEGV && block != nullptr && block->stack_pool != nullptr &&
       on_a_stack(reinterpret_cast<std::uintptr_t>(info->si_addr)))
     end_of_stack(instruction_at(context));
-  if (block != nullptr && block->current != nullptr) {
-    end_trial();
-    std::fprintf(stderr, "kernel %s touched the address %p, where there is no memory\n",
-                 block->launch->kernel.c_str(), info->si_addr);
-    fail_launch_at_once(is_of_no_block(info->si_addr) ? cudaErrorLaunchFailure
-                                                      : cudaErrorIllegalAddress);
-  }
-  if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction != nullptr)
-    return before.sa_sigaction(signal, info, context);
-  sigaction(signal, &before, nullptr);  // the instruction runs again, and ends the program
+  if (block != nullptr && block->current != nullptr) end_kernel(signal, info->si_addr, context);
+  const struct sigaction& other = before[signal];
+  if ((other.sa_flags & SA_SIGINFO) != 0 && other.sa_sigaction != nullptr)
+    return other.sa_sigaction(signal, info, context);
+  sigaction(signal, &other, nullptr);  // the instruction runs again, and ends the program
 }
 
 }  // namespace
@@ -67,7 +107,8 @@ void catch_illegal_accesses() {
     action.sa_sigaction = at_fault;
     // Control does not come back from a kernel.
     action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
-    return sigaction(SIGSEGV, &action, &before) == 0;
+    for (const int fault : faults) sigaction(fault, &action, &before[fault]);
+    return true;
   }();
 }
 

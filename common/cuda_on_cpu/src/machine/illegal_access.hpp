@@ -5,9 +5,10 @@
 
 namespace cuda_on_cpu {
 
-/// From now on, a kernel on this thread of the operating system that touches memory which is not
-/// there fails with cudaErrorIllegalAddress, and one that uses up a stack with
-/// cudaErrorHardwareStackError; the host's own faults end the program as ever.
+/// From now on, faults of kernels on this thread of the operating system end the launch: an access
+/// to unmapped memory with cudaErrorIllegalAddress, a stack overflow with
+/// cudaErrorHardwareStackError, and a division by zero with cudaErrorLaunchFailure. Faults of host
+/// code still end the program.
 void catch_illegal_accesses();
 
 }  // namespace cuda_on_cpu

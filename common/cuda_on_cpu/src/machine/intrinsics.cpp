@@ -18,14 +18,18 @@ using namespace cuda_on_cpu;
 
 namespace {
 
-/// Ends the launch of the thread that runs, and says why.
-[[noreturn]] void fail_at(const void* place, const char* kind, const std::string& sentence,
-                          cudaError_t error) {
+/// Ends the launch of the running thread and reports the reason. Its sentence consists of three
+/// parts, because a thread must not make strings: the analysis would see their accesses.
+[[noreturn]] void fail_at(const void* place, const char* kind, const char* begin,
+                          const char* middle, const char* end, cudaError_t error) {
   catch_up();
   {
     const Thread* thread = block->current;
     const DeviceAtWork at_work;
-    report_diagnostic({.kind = kind, .place = place, .thread = thread, .sentence = sentence});
+    report_diagnostic({.kind = kind,
+                       .place = place,
+                       .thread = thread,
+                       .sentence = std::string(begin) + middle + end});
   }
   fail_launch(error);
 }
@@ -72,12 +76,12 @@ extern "C" clock_t clock() noexcept {
 }
 
 void __trap() {
-  fail_at(__builtin_return_address(0), "trap", "the kernel ends itself by a trap",
+  fail_at(__builtin_return_address(0), "trap", "the kernel ends itself by a trap", "", "",
           cudaErrorLaunchFailure);
 }
 
 void cuda_on_cpu::no_instructions(const char* text) {
-  fatal("'" + std::string(text) + "', PTX in a header of the toolkit, does not run on the CPU");
+  fatal(std::string("'").append(text).append("', PTX in a header of the toolkit, does not run on the CPU"));
 }
 
 /// What assert() calls. In a kernel it ends the launch, in the host's code the program.
@@ -89,6 +93,6 @@ extern "C" void __assert_fail(const char* assertion, const char* file, unsigned 
   }
   std::fprintf(stderr, "%s:%u: %s: Assertion `%s` failed.\n", file, line, function, assertion);
   if (block == nullptr || block->current == nullptr) std::abort();
-  fail_at(__builtin_return_address(0), "failed assertion",
-          "the assertion '" + std::string(assertion) + "' does not hold", cudaErrorAssert);
+  fail_at(__builtin_return_address(0), "failed assertion", "the assertion '", assertion,
+          "' does not hold", cudaErrorAssert);
 }

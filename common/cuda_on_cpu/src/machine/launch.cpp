@@ -132,8 +132,7 @@ class Devices {
 
   void add(Launch& launch) {
     Share& share = shares_.emplace_back(launch);
-    if (settings().devices > 1 || launch.is_beside_host)
-      launch.call_others = [this, &share] { call_others(share); };
+    launch.call_others = [this, &share] { return call_others(share); };
     if (turns_ == nullptr && analysis::leaves_out(launch))
       launch.side_by_side = &share.side_by_side;
     const unsigned workers =
@@ -149,14 +148,17 @@ class Devices {
     turns_->runnable.resize(places_.size());
   }
 
-  /// Blocks of a launch wait, for the host, or for blocks of which the host may wait for others:
-  /// twice as many run then, if there are so many left.
+  /// Blocks of a launch wait for the host, or for other blocks: twice as many run then, if there
+  /// are so many left.
   void let_more_begin(Share& share) {
+    constexpr std::size_t most = 1024;  // blocks, each on a thread of its own
     const Launch& launch = share.launch;
-    if (!launch.is_beside_host || launch.side_by_side != nullptr) return;
-    const auto running = std::count(places_.begin(), places_.end(), &share);
-    const unsigned begun = std::min(share.next.load(), launch.blocks);
-    add_places(share, std::min<std::size_t>(running, launch.blocks - begun));
+    const bool runs_in_order = analysis::enabled && turns_ == nullptr;
+    if (runs_in_order || launch.side_by_side != nullptr) return;
+    const auto running =
+        static_cast<std::size_t>(std::count(places_.begin(), places_.end(), &share));
+    const std::size_t left = launch.blocks - std::min(share.next.load(), launch.blocks);
+    add_places(share, std::min({running, left, most - std::min(running, most)}));
   }
 
   void work(unsigned rank) {
@@ -206,10 +208,12 @@ class Devices {
       }
   }
 
-  void call_others(Share& share) {
+  /// \returns whether more blocks of the launch began that do not wait for the host
+  bool call_others(Share& share) {
     const std::scoped_lock lock(mutex_);
+    const bool is_beside_host = share.launch.is_beside_host;
     const std::size_t before = places_.size();
-    let_more_begin(share);
+    if (is_beside_host) let_more_begin(share);
     Launches more;
     if (settings().devices > 1 && !call_others_(more)) give_up(cudaErrorUnknown);
     for (std::unique_ptr<Launch>& other : more) {
@@ -218,7 +222,19 @@ class Devices {
       prepare(*launches_.back(), launches_);
       add(*launches_.back());
     }
-    if (places_.size() > before) crew().grow(static_cast<unsigned>(places_.size() - before));
+    const bool others_began = places_.size() > before;
+    if (!is_beside_host && !others_began) let_more_begin(share);
+    const std::size_t added = places_.size() - before;
+    if (added > 0) crew().grow(static_cast<unsigned>(added));
+    return !is_beside_host && !others_began && added > 0;
+  }
+
+  /// Whether blocks of the first launch run in turn under analysis, so that they can wait for each
+  /// other, for the host or for other devices.
+  bool runs_in_turns() const {
+    const Launch& first = *launches_.front();
+    return analysis::enabled && (settings().devices > 1 || first.is_beside_host ||
+                                 (first.blocks > 1 && !analysis::leaves_out(first)));
   }
 
   Launches& launches_;
@@ -226,10 +242,7 @@ class Devices {
   std::mutex mutex_;
   std::deque<Share> shares_;
   std::vector<Share*> places_;  // by the rank of a thread of the crew
-  const std::shared_ptr<Turns> turns_ =
-      analysis::enabled && (settings().devices > 1 || launches_.front()->is_beside_host)
-          ? std::make_shared<Turns>(1)
-          : nullptr;
+  const std::shared_ptr<Turns> turns_ = runs_in_turns() ? std::make_shared<Turns>(1) : nullptr;
 };
 
 /// Runs blocks of a launch under analysis, from the first on, side by side: on trial, as long as

@@ -30,7 +30,8 @@ struct Launch {
   std::uint32_t operation = 0;  ///< the number of the operation in its stream's order
   int device = 0;
   std::vector<std::uint32_t> beside = {};   ///< operations of the grids that run at the same time
-  std::function<void()> call_others = {};   ///< lets launches of other devices run beside it
+  std::function<bool()> call_others = {};   ///< lets launches of other devices run beside it, or
+                                            ///< else more of its blocks; returns whether some began
   bool is_beside_host = false;              ///< whether the host does not wait for it
   HelpOfHost (*help_of_host)() = nullptr;   ///< null: there is none
   SideBySide* side_by_side = nullptr;       ///< how its blocks run, if the analysis leaves some out

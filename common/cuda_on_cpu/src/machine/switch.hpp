@@ -19,4 +19,8 @@ void* fresh_stack(char* top, void (*entry)());
 /// behind where it begins; null where that is not known.
 const void* instruction_at(void* context);
 
+/// The return address of a function that has not saved any registers yet, from the same argument.
+/// Null if the address is unknown.
+const void* caller_at(void* context);
+
 }  // namespace cuda_on_cpu

@@ -68,4 +68,8 @@ const void* instruction_at(void* context) {
   return reinterpret_cast<const void*>(static_cast<ucontext_t*>(context)->uc_mcontext.pc + 1);
 }
 
+const void* caller_at(void* context) {
+  return reinterpret_cast<const void*>(static_cast<ucontext_t*>(context)->uc_mcontext.regs[30]);
+}
+
 }  // namespace cuda_on_cpu

@@ -34,4 +34,6 @@ void* fresh_stack(char* top, void (*entry)()) {
 
 const void* instruction_at(void*) { return nullptr; }
 
+const void* caller_at(void*) { return nullptr; }
+
 }  // namespace cuda_on_cpu

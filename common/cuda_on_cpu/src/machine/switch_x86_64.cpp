@@ -61,4 +61,9 @@ const void* instruction_at(void* context) {
   return reinterpret_cast<const void*>(registers[REG_RIP] + 1);
 }
 
+const void* caller_at(void* context) {
+  const auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  return *reinterpret_cast<const void* const*>(registers[REG_RSP]);
+}
+
 }  // namespace cuda_on_cpu

@@ -9,10 +9,13 @@
 #include "../analysis.hpp"
 #include "../diagnostics.hpp"
 #include "block.hpp"
+#include "combining.hpp"
 #include "cuda_on_cpu/threads.hpp"
 #include "launch.hpp"
 
 namespace cuda_on_cpu {
+
+__thread bool is_combining = false;
 namespace {
 
 /// Whether all lanes that a lane waits for have come to the same operation.
@@ -45,16 +48,18 @@ unsigned complete(Warp& warp, const Thread& thread) {
   }
   if (wait_of(thread).combine != nullptr) {
     Block* const tried = std::exchange(cuda_on_cpu_tried, nullptr);  // no function of the kernel
+    const Combining combining;
     wait_of(thread).combine(records);
     cuda_on_cpu_tried = tried;
   }
   warp.waiting &= ~lanes;
   if (thread.orders_memory) {
-    if (lanes == (warp.lanes & ~warp.finished)) {
+    // A lane that has ended counts as arrived if the mask names it.
+    if (const unsigned named = thread.mask & warp.lanes; named == warp.lanes) {
       ++warp.epoch;
       warp.clock = block->clock++;
     } else {
-      analysis::lanes_ordered(warp, lanes);
+      analysis::lanes_ordered(warp, named);
     }
   }
   return lanes;
@@ -184,15 +189,15 @@ void release_gathered(Warp& warp) {
 void note_absent_lane(unsigned asking, unsigned absent, Asks asks) {
   const Thread& thread = block->current->warp->threads[asking];
   const bool assumes = details_of(thread).asked_for_active && thread.mask == 1u << thread.lane;
-  if (asks != Asks::by_number && (thread.mask >> absent & 1) == 0 && !assumes) return;
   const DeviceAtWork at_work;
-  report_diagnostic(
-      {.kind = "invalid mask",
-       .place = thread.place,
-       .thread = &thread,
-       .sentence = "a shuffle reads the value of lane " + std::to_string(absent) +
-                   ", which does not take part" +
-                   (assumes ? ": __activemask guarantees only the calling lane" : "")});
+  if (asks != Asks::by_number && (thread.mask >> absent & 1) == 0 && !assumes)
+    return analysis::asks_outside_mask(thread, absent);
+  report_diagnostic({.kind = "invalid mask",
+                  .place = thread.place,
+                  .thread = &thread,
+                  .sentence = "a shuffle reads the value of lane " + std::to_string(absent) +
+                              ", which does not take part" +
+                              (assumes ? ": __activemask guarantees only the calling lane" : "")});
 }
 
 unsigned ballot(unsigned mask, bool predicate) {

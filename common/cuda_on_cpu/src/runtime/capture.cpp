@@ -64,7 +64,7 @@ void run_within(const CUgraphExec_st& body, const Operation& whole) {
   };
   for (const OperationPointer& part : copies_of(body, {}, give_number)) {
     finish(part);
-    learn_from_part(whole, *part);
+    acquire_from_part(whole, *part);
   }
 }
 

@@ -123,7 +123,7 @@ void drop(cudaError_t error) {
     return;
   const bool is_last = last_error_of_caller() == error;
   void* const thread = leave_kernel();
-  const std::string reason = is_last ? std::exchange(last_reason(), {}) : "";
+  const std::string reason = is_last ? last_reason() : "";
   analysis::error_dropped(__builtin_return_address(0), static_cast<const Thread*>(thread),
                           std::string(cudaGetErrorName(error)) + ", " + cudaGetErrorString(error) +
                               (reason.empty() ? "" : ": " + reason) +

@@ -33,6 +33,10 @@ void note_descent(std::uint32_t operation, const Descent& descent);
 bool has_parent(std::uint32_t operation);
 std::uint32_t root_of(std::uint32_t operation);
 
+/// Whether an operation happens before one that begins now, and before all that begin later. Work
+/// of another stream may begin later although it was requested before.
+bool precedes_later_operations(std::uint32_t first, std::uint32_t now);
+
 /// Whether, of two operations with one root, the first is done before the second begins, with all
 /// that it launched.
 bool is_done_before_relative(std::uint32_t first, std::uint32_t second);

@@ -9,6 +9,7 @@
 
 #include "../analysis.hpp"
 #include "../settings.hpp"
+#include "cuda_on_cpu/known_kernels.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -51,12 +52,15 @@ struct Recorded {
   NodeParameters parameters = {};
 };
 
-Recorded record(const cudaKernelNodeParams& p, const void* place) {
-  if (p.func == nullptr) return {fail(cudaErrorInvalidDeviceFunction)};
+Recorded record(const cudaKernelNodeParams& given, const void* place) {
+  if (given.func == nullptr) return {fail(cudaErrorInvalidDeviceFunction)};
+  cudaKernelNodeParams p = given;
+  if (!p.func.has_parameters()) p.func = noted_kernel(p.func);
   if (!p.func.has_parameters() || (p.kernelParams == nullptr && p.func.takes_arguments()))
     return {fail(cudaErrorNotSupported,
-                 "the node's `func` is an address without a type, or its arguments are not in "
-                 "`kernelParams`: the CPU device knows neither how many there are nor how long")};
+                 "the node's `func` is no address of a kernel that this program takes, or its "
+                 "arguments are not in `kernelParams`: the CPU device knows neither how many there "
+                 "are nor how long")};
   const char* name = name_of(any_kernel(static_cast<void*>(p.func)));
   KernelArguments arguments = p.func.copy(p.kernelParams);
   const Recorder recorder;

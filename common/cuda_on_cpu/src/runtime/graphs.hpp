@@ -18,7 +18,7 @@ namespace cuda_on_cpu {
 /// What a node that was added does, as the program said it.
 struct KernelNode {
   cudaKernelNodeParams parameters;
-  std::vector<void*> arguments;  ///< where the copies lie
+  List<void*> arguments;  ///< addresses of the copies
 };
 using NodeParameters =
     std::variant<std::monostate, KernelNode, cudaMemcpy3DParms, cudaMemsetParams,

@@ -1,26 +1,44 @@
 #include "cuda_on_cpu/library_call.hpp"
 
-#include <vector>
+#include <array>
+#include <mutex>
+#include <utility>
 
 #include "../analysis.hpp"
+#include "../indestructible.hpp"
 #include "stream.hpp"
 
 namespace cuda_on_cpu {
+namespace {
 
-cudaError_t library_call(cudaStream_t stream, std::initializer_list<Touched> touched,
-                         std::function<void()> work) {
+std::mutex& mutex_of(LibraryLock::What what) {
+  static auto& mutexes = indestructible<std::array<std::mutex, 2>>();
+  return mutexes[what];
+}
+
+}  // namespace
+
+LibraryLock::LibraryLock(What what) : what_(what) { mutex_of(what).lock(); }
+LibraryLock::~LibraryLock() { mutex_of(what_).unlock(); }
+
+cudaError_t enter_library_call(cudaStream_t stream, const List<Touched>& touched, Owned work,
+                               void (*call)(void* work), List<Touched> (*more)(void* work)) {
   const std::scoped_lock guard(runtime_mutex());
   CUstream_st* found = find_stream(stream);
   if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
   enqueue(
       *found,
-      [memory = std::vector<Touched>(touched), work = std::move(work)](const Operation& operation) {
-        for (const Touched& t : memory) {
-          if (t.bytes == 0) continue;
-          if (t.read) analysis::copy_access(t.first, t.bytes, analysis::read, operation);
-          if (t.written) analysis::copy_access(t.first, t.bytes, analysis::write, operation);
-        }
-        work();
+      [touched, work = std::move(work), call, more](const Operation& operation) {
+        const auto check = [&](const List<Touched>& memory) {
+          for (const Touched& t : memory) {
+            if (t.bytes == 0) continue;
+            if (t.read) analysis::copy_access(t.first, t.bytes, analysis::read, operation);
+            if (t.written) analysis::copy_access(t.first, t.bytes, analysis::write, operation);
+          }
+        };
+        check(touched);
+        if (more != nullptr) check(more(work.get()));
+        call(work.get());
         return true;
       },
       __builtin_return_address(0));

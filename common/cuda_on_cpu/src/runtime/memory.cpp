@@ -25,9 +25,59 @@ namespace cuda_on_cpu {
 namespace {
 
 constexpr std::size_t alignment = 512;
-// Between allocations of a program that is analysed, so that who misses one does not hit the next.
+// Unused bytes on either side of an allocation of an analysed program. Accesses that miss the
+// allocation by little hit these bytes.
 constexpr std::size_t guard = 4096;
 constexpr int poison = 0xFF;  // NaN in every floating-point type
+
+/// The address range for the allocations of an analysed program. Between two allocations, at least
+/// as many addresses as the larger allocation has are inaccessible. A wrong index therefore does
+/// not lead from one allocation to another one, or to the data of the analysis.
+class Reserve {
+ public:
+  Reserve() {
+    for (bytes_ = most; bytes_ >= least && begin_ == nullptr; bytes_ /= 2) {
+      void* const pages =
+          mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (pages != MAP_FAILED) begin_ = next_ = static_cast<char*>(pages);
+      if (begin_ != nullptr) break;
+    }
+  }
+
+  /// Accessible pages; null if no addresses are left.
+  char* take(std::size_t bytes) {
+    bytes = (bytes + page - 1) / page * page;
+    // The operating system limits the number of ranges with different access rights.
+    const std::size_t gap = ++count_ > most_gaps ? 0 : std::max(bytes, least_gap);
+    const std::size_t skipped = std::max(gap, last_gap_);
+    if (begin_ == nullptr || bytes + skipped + gap > bytes_ - used()) return nullptr;
+    char* const first = next_ + skipped;
+    if (mprotect(first, bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
+    next_ = first + bytes;
+    last_gap_ = gap;
+    return first;
+  }
+
+  bool contains(const char* address) const {
+    return begin_ != nullptr && address >= begin_ && address < begin_ + bytes_;
+  }
+
+ private:
+  static constexpr std::size_t page = 4096, most = std::size_t{1} << 44;
+  static constexpr std::size_t least = std::size_t{1} << 30, least_gap = std::size_t{64} << 20;
+  static constexpr std::size_t most_gaps = 16000;
+
+  std::size_t used() const { return static_cast<std::size_t>(next_ - begin_); }
+
+  char* begin_ = nullptr;
+  char* next_ = nullptr;
+  std::size_t bytes_ = 0, last_gap_ = least_gap, count_ = 0;
+};
+
+Reserve& reserved() {
+  static auto& reserve = indestructible<Reserve>();
+  return reserve;
+}
 
 struct Heap {
   std::mutex mutex;
@@ -85,6 +135,8 @@ std::size_t margin() { return analysis::enabled ? guard : 0; }
 
 /// Pages of their own, which are there when they are touched; null if there are none.
 char* map_pages(std::size_t bytes) {
+  if (analysis::enabled)
+    if (char* const pages = reserved().take(bytes); pages != nullptr) return pages;
   void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return pages == MAP_FAILED ? nullptr : static_cast<char*>(pages);
@@ -105,8 +157,9 @@ Allocation* allocate(std::size_t bytes, MemorySpace space, int device) {
   if (takes_device_memory(space) && !take(device, bytes)) return nullptr;
   const std::size_t whole = (bytes + 2 * margin() + alignment - 1) / alignment * alignment;
   const bool is_mapped = space == MemorySpace::device && &cuda_on_cpu_exports_memory != nullptr;
-  auto* base =
-      is_mapped ? map_pages(whole) : static_cast<char*>(std::aligned_alloc(alignment, whole));
+  auto* base = is_mapped || analysis::enabled
+                   ? map_pages(whole)
+                   : static_cast<char*>(std::aligned_alloc(alignment, whole));
   if (base == nullptr) return nullptr;
   std::memset(base, poison, whole);
   Allocation* made = add(base + margin(), bytes, space, device);
@@ -230,6 +283,29 @@ const Allocation* nearest_allocation(const void* address) {
 }
 
 bool host_sees_memory() { return heap().host_sees_memory; }
+
+bool is_in_memory_of_both(std::uintptr_t word) {
+  const std::scoped_lock lock(heap().mutex);
+  for (const auto& [base, allocation] : heap().by_base)
+    if (allocation->living && allocation->on_host())
+      for (std::size_t i = 0; i + sizeof word <= allocation->bytes; i += sizeof word)
+        if (std::memcmp(allocation->base + i, &word, sizeof word) == 0) return true;
+  return false;
+}
+
+bool is_beside_allocations(const void* address) {
+  return analysis::enabled && reserved().contains(static_cast<const char*>(address));
+}
+
+bool is_spare(const void* address, std::size_t bytes) {
+  const Allocation* nearest = nearest_allocation(address);
+  if (nearest == nullptr || nearest->space == MemorySpace::registered ||
+      nearest->space == MemorySpace::mapped)
+    return false;
+  const auto* first = static_cast<const char*>(address);
+  return first >= nearest->base - margin() &&
+         first + bytes <= nearest->base + nearest->bytes + margin();
+}
 
 bool may_be_allocated(const void* address) {
   return number_of(address) >= heap().lowest && number_of(address) < heap().highest;

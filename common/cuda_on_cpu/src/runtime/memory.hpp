@@ -69,6 +69,9 @@ std::size_t bytes_from(const void* address);
 /// Whether there ever was memory that kernels and the host's code both use.
 bool host_sees_memory();
 
+/// Whether memory that both host and kernels can access contains a word at an aligned address.
+bool is_in_memory_of_both(std::uintptr_t word);
+
 /// Gives an allocation back. Programs that are analysed keep it, to see who still uses it.
 void release(Allocation* allocation);
 
@@ -84,6 +87,12 @@ Allocation* find_allocation_of_call(const void* address);
 
 /// The allocation, living or not, that an address lies in or nearest to; null if there is none.
 const Allocation* nearest_allocation(const void* address);
+
+/// In an analysed program: `is_beside_allocations` checks whether an address is in the range that
+/// is reserved for allocations. `is_spare` checks whether bytes belong to the guards of an
+/// allocation or to a freed one, so that an access has no effect on other data.
+bool is_beside_allocations(const void* address);
+bool is_spare(const void* address, std::size_t bytes);
 
 /// Whether an address lies between the lowest and the highest that were ever allocated: a quick
 /// answer that is right when it says no.

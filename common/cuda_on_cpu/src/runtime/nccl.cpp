@@ -134,7 +134,7 @@ void transfer(const std::vector<const Side*>& sides, std::function<void()> work)
 }
 
 /// Makes one wait for the other, and know all that was done before it.
-void learn(const Side& one, const Side& other) { one.operation->after.push_back(other.arrival); }
+void join(const Side& one, const Side& other) { one.operation->after.push_back(other.arrival); }
 
 void pair_up(Clique& clique, const Side& sender, const Side& receiver) {
   const Request &send = sender.request, &receive = receiver.request;
@@ -146,7 +146,7 @@ void pair_up(Clique& clique, const Side& sender, const Side& receiver) {
   transfer({&sender, &receiver}, [to = receive.to, from = send.from, bytes = send.bytes] {
     if (bytes > 0) std::memmove(to, from, bytes);
   });
-  learn(receiver, sender);
+  join(receiver, sender);
 }
 
 template <typename T>
@@ -219,7 +219,7 @@ void assemble(Clique& clique, const Gathering& gathering) {
   });
   for (const Side* side : sides)
     for (const Side* other : sides)
-      if (side != other && (reduces || other == sides[root])) learn(*side, *other);
+      if (side != other && (reduces || other == sides[root])) join(*side, *other);
 }
 
 /// What a rank asked for in one group and one stream.

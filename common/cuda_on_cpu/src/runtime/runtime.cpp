@@ -138,10 +138,40 @@ void* room_for(std::size_t bytes, std::size_t alignment) {
   return room;
 }
 
-std::shared_ptr<void> owned(void* closure, void (*destroy)(void*)) {
-  return {closure, [destroy](void* pointer) {
-            destroy(pointer);
-            std::free(pointer);
+struct Owned::Count {
+  std::atomic<long> owners;
+  void* owner;
+  void (*destroy)(void* owner);
+};
+
+Owned::Owned(void* object, void* owner, void (*destroy)(void*))
+    : object_(object), count_(new Count{{1}, owner, destroy}) {}
+
+Owned::Owned(const Owned& other) : object_(other.object_), count_(other.count_) {
+  if (count_ != nullptr) count_->owners.fetch_add(1, std::memory_order_relaxed);
+}
+
+Owned::~Owned() {
+  if (count_ == nullptr || count_->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  count_->destroy(count_->owner);
+  delete count_;
+}
+
+namespace {
+
+/// A closure in memory of room_for(), and what destroys it.
+struct ClosureInRoom {
+  void* closure;
+  void (*destroy)(void*);
+};
+
+}  // namespace
+
+Owned owned(void* closure, void (*destroy)(void*)) {
+  return {closure, new ClosureInRoom{closure, destroy}, [](void* owner) {
+            const std::unique_ptr<ClosureInRoom> taken(static_cast<ClosureInRoom*>(owner));
+            taken->destroy(taken->closure);
+            std::free(taken->closure);
           }};
 }
 

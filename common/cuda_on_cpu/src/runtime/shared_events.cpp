@@ -84,7 +84,7 @@ void wait_for_others(CUstream_st& stream, const std::shared_ptr<SharedEvent>& ev
   enqueue(
       stream,
       [event, record = event->records->begun.load()](const Operation& operation) {
-        learn_from_others(operation);
+        acquire_from_others(operation);
         return wait_or_report(*event, record, operation.place);
       },
       place)
@@ -93,7 +93,7 @@ void wait_for_others(CUstream_st& stream, const std::shared_ptr<SharedEvent>& ev
 
 void wait_for_others(const SharedEvent& event) {
   wait_or_report(event, event.records->begun, nullptr);
-  host_learns_from_others();
+  host_acquires_from_others();
 }
 
 bool is_done(const SharedEvent& event) { return event.records->done >= event.records->begun; }

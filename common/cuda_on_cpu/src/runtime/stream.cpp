@@ -61,6 +61,9 @@ struct Streams {
   std::uint32_t operations = 1;  // operation 0 is the host before it did anything
   std::deque<Time> times{Time{0, 0, {0}}};
   std::vector<std::uint32_t> host_clock{0};
+  std::vector<std::uint32_t> clock_of_all{0};  // of the host, when nothing was pending
+  std::uint32_t only_chain = 0;                // of all operations so far
+  bool has_several_chains = false;
   std::uint32_t host_number = 0;
   bool host_moved = false;    // since host_number was given
   std::size_t performed = 0;  // kernels, copies, fills and calls of the host
@@ -103,7 +106,7 @@ std::vector<std::uint32_t> all_before(std::uint32_t number) {
 }
 
 /// The host knows that an operation is done.
-void host_learns(const Operation& operation) {
+void host_acquires(const Operation& operation) {
   if (!analysis::enabled) return;
   Streams& s = streams();
   const std::scoped_lock lock(s.order);
@@ -112,7 +115,7 @@ void host_learns(const Operation& operation) {
 }
 
 /// An operation is done after all that it waited for, which is done now.
-void learn_from_before(const Operation& operation) {
+void acquire_from_before(const Operation& operation) {
   if (!analysis::enabled || operation.shared) return;
   Streams& s = streams();
   const std::scoped_lock lock(s.order);
@@ -122,7 +125,7 @@ void learn_from_before(const Operation& operation) {
 }
 
 /// A function that a stream called has returned. It may have waited for anything that the host did.
-void learn_from_host(const Operation& operation) {
+void acquire_from_host(const Operation& operation) {
   if (!analysis::enabled) return;
   Streams& s = streams();
   const std::scoped_lock lock(s.order);
@@ -224,10 +227,10 @@ std::vector<OperationPointer> together_with(const OperationPointer& operation) {
 /// An operation is about to be done, as all that it waits for is.
 void start(const OperationPointer& operation) {
   Streams& s = streams();
-  learn_from_before(*operation);
+  acquire_from_before(*operation);
   if (operation->host_call != nullptr) {
     operation->host_call->wait(*operation);
-    learn_from_host(*operation);
+    acquire_from_host(*operation);
   }
   if (!operation->marks && ++s.performed == settings().lost_at) lasting_error() = cudaErrorUnknown;
 }
@@ -362,14 +365,14 @@ void add_default_order(const CUstream_st& stream, Operation& operation) {
 
 bool is_alone() {
   const std::filesystem::directory_iterator threads("/proc/self/task");
-  const std::ptrdiff_t own =
-      helping_threads() + threads_for_unasked_calls() + threads_for_polling_hosts();
+  const std::ptrdiff_t own = helping_threads() + threads_for_unasked_calls() +
+                             threads_for_polling_hosts() + analysis::own_threads();
   return std::distance(begin(threads), end(threads)) == 1 + own;
 }
 
 bool HostCall::is_running(const Operation& operation) {
   if (!thread.joinable() && !done) {
-    host_learns(operation);  // the function may tell the host that all before it is done
+    host_acquires(operation);  // the function may signal the host that all earlier work is done
     thread = std::thread([this, number = operation.number] {
       calling_operation = number;
       function();
@@ -402,12 +405,21 @@ RuntimeMutex& runtime_mutex() {
 std::uint64_t calls_of_runtime() { return streams().calls; }
 std::uint64_t calls_of_thread() { return own_calls; }
 
+/// There is an operation of a chain.
+static void note_chain(std::uint32_t chain) {
+  Streams& s = streams();
+  if (s.only_chain == 0) s.only_chain = chain;
+  s.has_several_chains = s.has_several_chains || chain != s.only_chain;
+}
+
 void number(Operation& operation, std::uint32_t chain) {
   analysis::host_asks();
   Streams& s = streams();
   const std::scoped_lock lock(s.order);
   operation.number = s.operations++;
   if (!analysis::enabled) return;
+  if (s.pending == 0) s.clock_of_all = s.host_clock;
+  note_chain(chain);
   Time time{chain, operation.number, s.host_clock};
   if (time.clock.size() <= chain) time.clock.resize(chain + 1);
   time.clock[chain] = time.sequence;
@@ -428,20 +440,21 @@ void number_within(Operation& part, std::uint32_t chain, const Operation& whole)
   const std::scoped_lock lock(s.order);
   part.number = s.operations++;
   if (!analysis::enabled) return;
+  note_chain(chain);
   Time time{chain, part.number, s.times[whole.number].clock};
   if (time.clock.size() <= chain) time.clock.resize(chain + 1);
   time.clock[chain] = time.sequence;
   s.times.push_back(std::move(time));
 }
 
-void learn_from_part(const Operation& whole, const Operation& part) {
+void acquire_from_part(const Operation& whole, const Operation& part) {
   if (!analysis::enabled) return;
   Streams& s = streams();
   const std::scoped_lock lock(s.order);
   join(s.times[whole.number].clock, s.times[part.number].clock);
 }
 
-void learn_from_others(const Operation& operation) {
+void acquire_from_others(const Operation& operation) {
   if (!analysis::enabled) return;
   Streams& s = streams();
   const std::scoped_lock lock(s.order);
@@ -449,7 +462,7 @@ void learn_from_others(const Operation& operation) {
   join(clock, all_before(operation.number));
 }
 
-void host_learns_from_others() {
+void host_acquires_from_others() {
   if (!analysis::enabled) return;
   Streams& s = streams();
   const std::scoped_lock lock(s.order);
@@ -575,7 +588,7 @@ void synchronise(CUstream_st& stream) {
   const OperationPointer last = stream.last;
   if (last == nullptr) return;
   finish(last);
-  host_learns(*last);
+  host_acquires(*last);
   forget_done(stream);
 }
 
@@ -586,7 +599,7 @@ void synchronise_device(int device) {
     if (stream->last != nullptr) latest.push_back(stream->last);
   for (const OperationPointer& last : latest) {
     finish(last);
-    host_learns(*last);
+    host_acquires(*last);
   }
   for (CUstream_st* stream : streams_of(device)) forget_done(*stream);
   std::erase_if(streams().destroyed, [&](const auto& stream) { return stream->device == device; });
@@ -632,7 +645,7 @@ bool advance(const OperationPointer& operation) {
     }
   }
   if (next->awaited != nullptr && !next->awaited->is_there()) return false;
-  learn_from_before(*next);
+  acquire_from_before(*next);
   if (next->host_call != nullptr && next->host_call->is_running(*next)) return false;
   if (next->kernel != nullptr && !is_beside_host && threads_for_polling_hosts() > 0)
     return perform_beside_host(next);
@@ -677,14 +690,14 @@ std::uint32_t host_publishes() {
   return number;
 }
 
-std::uint32_t host_is_taught() {
+std::uint32_t number_of_host_clock() {
   Streams& s = streams();
   const std::scoped_lock lock(s.order);
   host_moves_on();
   return s.host_clock[0];
 }
 
-std::uint32_t latest_lesson_of(std::uint32_t operation) {
+std::uint32_t latest_host_clock_of(std::uint32_t operation) {
   const std::uint32_t root = root_of(operation);
   const std::scoped_lock lock(streams().order);
   return streams().times[root].clock[0];
@@ -693,6 +706,16 @@ std::uint32_t latest_lesson_of(std::uint32_t operation) {
 bool is_host_operation(std::uint32_t number) {
   const std::scoped_lock lock(streams().order);
   return streams().times[number].chain == 0;
+}
+
+bool precedes_later_operations(std::uint32_t first, std::uint32_t now) {
+  if (!happens_before(first, now)) return false;
+  const std::uint32_t root = root_of(first);
+  Streams& s = streams();
+  const std::scoped_lock lock(s.order);
+  const Time& one = s.times[root];
+  return !s.has_several_chains ||
+         (one.chain < s.clock_of_all.size() && s.clock_of_all[one.chain] >= one.sequence);
 }
 
 bool happens_before(std::uint32_t first, std::uint32_t second) {
@@ -944,7 +967,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     return fail(cudaErrorStreamCaptureUnsupported);
   }
   finish(event->operation);
-  host_learns(*event->operation);
+  host_acquires(*event->operation);
   return fail(lasting_error());
 }
 
@@ -953,7 +976,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   if (!is_event(event)) return fail(cudaErrorInvalidResourceHandle);
   if (event->shared != nullptr && event->shared->is_of_others()) {
     if (!is_done(*event->shared)) return cudaErrorNotReady;
-    host_learns_from_others();
+    host_acquires_from_others();
     return lasting_error();
   }
   if (event->operation == nullptr) return lasting_error();
@@ -961,7 +984,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
     advance(event->operation);
     return cudaErrorNotReady;
   }
-  host_learns(*event->operation);
+  host_acquires(*event->operation);
   return fail(lasting_error());
 }
 

@@ -155,10 +155,17 @@ class RuntimeMutex {
     mutex_.lock();
     ++depth_;
   }
+  bool try_lock() {
+    if (!mutex_.try_lock()) return false;
+    ++depth_;
+    return true;
+  }
   void unlock() {
     --depth_;
     mutex_.unlock();
   }
+  /// Whether the owner has locked the mutex more than once.
+  bool is_nested() const { return depth_ > 1; }
   /// Waits for a change, and lets others in meanwhile, however often this thread has locked.
   void wait(std::condition_variable_any& change);
 
@@ -202,12 +209,12 @@ void number_of_child(Operation& operation, std::uint32_t parent);
 /// The same for a part of an operation that is under way; and what the whole learns when the part
 /// is done.
 void number_within(Operation& part, std::uint32_t chain, const Operation& whole);
-void learn_from_part(const Operation& whole, const Operation& part);
+void acquire_from_part(const Operation& whole, const Operation& part);
 
 /// An operation, or the host, has waited for another process, which may have waited for all that
 /// was asked for before.
-void learn_from_others(const Operation& operation);
-void host_learns_from_others();
+void acquire_from_others(const Operation& operation);
+void host_acquires_from_others();
 
 /// A marker behind all that a stream has, which an event or another stream can wait for.
 OperationPointer mark(CUstream_st& stream, const void* place);
@@ -260,10 +267,10 @@ bool is_host_operation(std::uint32_t number);
 /// The host publishes all that it has done, as an operation of a number.
 std::uint32_t host_publishes();
 
-/// The host learns something that streams do not tell: the number of the lesson, and that of the
-/// latest one of which an operation knows.
-std::uint32_t host_is_taught();
-std::uint32_t latest_lesson_of(std::uint32_t operation);
+/// The number of the next clock that the host acquires from a flag, and of the latest such clock
+/// that an operation inherits.
+std::uint32_t number_of_host_clock();
+std::uint32_t latest_host_clock_of(std::uint32_t operation);
 
 /// Whether what one operation did is done when the other begins, whatever the order in which they
 /// really ran.

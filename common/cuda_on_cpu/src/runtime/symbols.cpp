@@ -9,13 +9,21 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <set>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
 #include "../indestructible.hpp"
 #include "images.hpp"
+
+extern "C" {
+// The section in which the rewriter lists the names of the device's variables.
+extern const char __start_cuda_device_names[] __attribute__((weak));
+extern const char __stop_cuda_device_names[] __attribute__((weak));
+}
 
 namespace cuda_on_cpu {
 namespace {
@@ -43,9 +51,24 @@ struct Symbol {
   std::string name;
 };
 
+/// The address of an image according to its file. It is 0, except for programs at a fixed address.
+std::uintptr_t origin_of(std::ifstream& file, const Elf64_Ehdr& header) {
+  if (header.e_type != ET_EXEC) return 0;
+  std::uintptr_t origin = ~std::uintptr_t{0};
+  for (const auto& part : read_at<Elf64_Phdr>(file, header.e_phoff, header.e_phnum))
+    if (part.p_type == PT_LOAD) origin = std::min<std::uintptr_t>(origin, part.p_vaddr);
+  return origin;
+}
+
+std::uintptr_t origin_of(const std::string& name) {
+  std::ifstream file(name, std::ios::binary);
+  return origin_of(file, read_at<Elf64_Ehdr>(file, 0, 1).front());
+}
+
 std::vector<Symbol> read_symbols(const std::string& name) {
   std::ifstream file(name, std::ios::binary);
   const auto header = read_at<Elf64_Ehdr>(file, 0, 1).front();
+  const std::uintptr_t origin = origin_of(file, header);
   const auto sections = read_at<Elf64_Shdr>(file, header.e_shoff, header.e_shnum);
   std::vector<Symbol> symbols;
   for (const Elf64_Shdr& section : sections) {
@@ -56,14 +79,17 @@ std::vector<Symbol> read_symbols(const std::string& name) {
     const auto table =
         read_at<Elf64_Sym>(file, section.sh_offset, section.sh_size / sizeof(Elf64_Sym));
     for (const Elf64_Sym& symbol : table)
-      if (symbol.st_name < names.size())
-        symbols.push_back({static_cast<unsigned>(ELF64_ST_TYPE(symbol.st_info)), symbol.st_value,
-                           symbol.st_size, names.data() + symbol.st_name});
+      if (symbol.st_name < names.size() && symbol.st_shndx != SHN_UNDEF) {
+        const unsigned kind = ELF64_ST_TYPE(symbol.st_info);
+        symbols.push_back({kind, symbol.st_value - (kind == STT_TLS ? 0 : origin), symbol.st_size,
+                           names.data() + symbol.st_name});
+      }
   }
   return symbols;
 }
 
 std::string demangled(const std::string& name) {
+  if (!name.starts_with("_Z")) return name;  // "n" would be demangled as a type
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
@@ -118,9 +144,18 @@ const Symbol* function_symbol(const void* address) {
   return nullptr;
 }
 
+/// Whether a file is a header of the CPU device, of the toolkit, or of the C++ library.
+bool is_of_library(const std::string& file) {
+  for (const auto* part :
+       {"/cuda_on_cpu/include/", "/include/cuda_on_cpu/", "/include/cccl/", "/include/c++/"})
+    if (file.find(part) != std::string::npos) return true;
+  return false;
+}
+
 /// The lines that addr2line prints for one address, innermost first: function, file:line.
+/// \returns the line of the .cu file, or else the innermost line in a header of the program
 Line parse_frames(const std::vector<std::string>& frames) {
-  Line innermost;
+  Line innermost, of_program;
   for (const std::string& frame : frames) {
     const auto colon = frame.rfind(':');
     if (colon == std::string::npos) continue;
@@ -128,8 +163,9 @@ Line parse_frames(const std::vector<std::string>& frames) {
     if (innermost.number == 0) innermost = line;
     line.taken_from = innermost.file;
     if (line.file.ends_with(".cu")) return line;
+    if (of_program.number == 0 && !is_of_library(line.file)) of_program = line;
   }
-  return innermost;
+  return of_program.number == 0 ? innermost : of_program;
 }
 
 }  // namespace
@@ -184,6 +220,61 @@ std::vector<Variable> variables_in_namespaces() {
 
 namespace {
 
+std::set<std::string> read_names_of_device() {
+  std::string all;
+  for (const char* c = __start_cuda_device_names; c != __stop_cuda_device_names; ++c)
+    all += *c == '\0' ? ' ' : *c;
+  std::istringstream words(all);
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+/// Whether a variable of this name may be a device variable.
+bool may_be_of_device(const std::string& linked_name) {
+  const std::string name = without_anonymous(demangled(linked_name));
+  const bool is_plain =
+      !linked_name.starts_with("_ZZ") && name.find_first_of("<(. @[") == name.npos;
+  const auto scope = name.rfind("::");
+  return !is_plain ||
+         names_of_device().contains(scope == name.npos ? name : name.substr(scope + 2));
+}
+
+}  // namespace
+
+const std::set<std::string>& names_of_device() {
+  static const auto& names = indestructible_from(read_names_of_device);
+  return names;
+}
+
+CodeNames read_code_names() {
+  CodeNames names;
+  const auto base = reinterpret_cast<std::uintptr_t>(program().base);
+  for (const Symbol& symbol : symbols()) {
+    const std::uintptr_t begin = base + symbol.value;
+    if (symbol.kind == STT_FUNC) names.functions.insert(begin);
+    if (symbol.kind == STT_OBJECT && symbol.name.starts_with("_ZTV"))
+      names.virtual_tables[begin] = begin + symbol.bytes;
+  }
+  return names;
+}
+
+bool CodeNames::is_in_virtual_table(std::uintptr_t address) const {
+  const auto behind = virtual_tables.upper_bound(address);
+  return behind != virtual_tables.begin() && address < std::prev(behind)->second;
+}
+
+bool is_device_variable(const void* address) {
+  const LoadedImage* image = image_at(address);
+  if (image == nullptr) return false;
+  if (image != &program()) return true;  // of a module, which has looked it up
+  const std::vector<Symbol>& all = names_of(*image).symbols;
+  return all.empty() || std::any_of(all.begin(), all.end(), [&](const Symbol& symbol) {
+           return symbol.kind == STT_OBJECT && symbol.value == offset_in(*image, address) &&
+                  may_be_of_device(symbol.name);
+         });
+}
+
+namespace {
+
 struct ClosePipe {
   void operator()(FILE* pipe) const { pclose(pipe); }
 };
@@ -194,10 +285,11 @@ void add_lines(std::map<const void*, Line>& lines, const LoadedImage& image,
   constexpr std::string_view self = "/proc/self";
   std::string command = "addr2line -a -i -e /proc/" + std::to_string(getpid()) +
                         image.file.substr(self.size());  // for addr2line, another one is itself
+  const std::uintptr_t origin = origin_of(image.file);
   char text[32];
   for (const void* place : places) {
     // A place is behind the instruction: one byte before it lies within.
-    std::snprintf(text, sizeof text, " %#zx", offset_in(image, place) - 1);
+    std::snprintf(text, sizeof text, " %#zx", origin + offset_in(image, place) - 1);
     command += text;
   }
   const std::unique_ptr<FILE, ClosePipe> pipe(popen(command.c_str(), "r"));

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -47,6 +48,23 @@ Variable variable_of(const LoadedImage& image, const std::string& linked_name);
 /// Those of the program whose names are no more than that: no templates, and nothing that the
 /// compiler added.
 std::vector<Variable> variables_in_namespaces();
+
+/// The names of the variables that the program's sources mark as device variables. Names of managed
+/// variables are contained a second time with the prefix `!`.
+const std::set<std::string>& names_of_device();
+
+/// The addresses of the program's functions and of its tables of virtual functions.
+struct CodeNames {
+  std::set<std::uintptr_t> functions;
+  std::map<std::uintptr_t, std::uintptr_t> virtual_tables;  ///< end addresses, by start address
+
+  bool is_in_virtual_table(std::uintptr_t address) const;
+};
+CodeNames read_code_names();
+
+/// Whether a device variable begins at an address. Returns true if this is unknown, because the
+/// program has no symbols, the variable is a template, or the address belongs to a module.
+bool is_device_variable(const void* address);
 
 /// A line of the source.
 struct Line {

@@ -16,6 +16,7 @@
 #include "graph_memory.hpp"
 #include "memory.hpp"
 #include "stream.hpp"
+#include "symbols.hpp"
 
 namespace cuda_on_cpu {
 namespace {
@@ -66,6 +67,20 @@ Symbol& known_symbol(const void* address, std::size_t bytes) {
   if (known != nullptr) return *known;
   symbols().push_back({static_cast<char*>(const_cast<void*>(address)), bytes});
   return symbols().back();
+}
+
+/// Refuses what is no variable of the device: a string with its name, its address, an element of
+/// it, a variable of the host.
+cudaError_t refuse_symbol() {
+  return fail(cudaErrorInvalidSymbol,
+              "it names no variable that is __device__, __constant__ or __managed__; such a "
+              "variable is passed itself, and neither its address nor a string with its name");
+}
+
+/// Whether the host names a variable of the device.
+bool is_device_symbol(const void* address) {
+  const Symbol* known = symbol_at(address);
+  return (known != nullptr && known->base == address) || is_device_variable(address);
 }
 
 Side side_of(const void* address) {
@@ -126,7 +141,8 @@ cudaError_t refusal_of(const Rows& to, const Rows& from, cudaMemcpyKind kind) {
                                                                 : cudaErrorInvalidValue;
 }
 
-void note(const Rows& rows, analysis::Kind kind, const Operation& operation) {
+void note(const Rows& rows, analysis::Kind kind, const Operation& operation,
+          analysis::Purpose purpose = analysis::Purpose::use) {
   if (!analysis::enabled) return;
   for (std::size_t i = 0; i < rows.height; ++i)
     for (std::size_t x = 0; x < rows.width;) {
@@ -137,13 +153,30 @@ void note(const Rows& rows, analysis::Kind kind, const Operation& operation) {
       const std::size_t rest = rows.width - x;
       const std::size_t bytes =
           is_mapped ? std::min(rest, static_cast<std::size_t>(at->base + at->bytes - first)) : rest;
-      analysis::copy_access(first, bytes, kind, operation);
+      analysis::copy_access(first, bytes, kind, operation, purpose);
       x += bytes;
     }
 }
 
+/// What nothing has written at the source of a copy is not written at its destination either.
+void note_unwritten(const Rows& to, const Rows& from) {
+  if (!analysis::enabled) return;
+  for (std::size_t i = 0; i < to.height; ++i)
+    analysis::carry_unwritten(to.row(i), from.row(i), to.width);
+}
+
 void move(const Rows& to, const Rows& from) {
   for (std::size_t i = 0; i < to.height; ++i) std::memmove(to.row(i), from.row(i), to.width);
+}
+
+/// Lets the analysis look for addresses of code in what was copied from one side to the other.
+void note_code(const Rows& to, bool to_device, const Operation& operation) {
+  if (!analysis::enabled) return;
+  for (std::size_t i = 0; i < to.height; ++i)
+    if (to_device)
+      analysis::copied_to_device(to.row(i), to.width, operation);
+    else
+      analysis::copied_to_host(to.row(i), to.width);
 }
 
 /// Copies in a stream. Pageable memory of the host is read before the call returns, and written
@@ -169,9 +202,15 @@ cudaError_t copy(Rows to, Rows from, cudaMemcpyKind kind, CUstream_st* stream, b
   enqueue(
       *stream,
       [=](const Operation& operation) {
-        if (staged == nullptr) note(from, analysis::read, operation);
+        const bool is_within_device = to_side == Side::device && from_side == Side::device;
+        if (staged == nullptr)
+          note(from, analysis::read, operation,
+               is_within_device ? analysis::Purpose::copy_within_device
+                                : analysis::Purpose::copy_to_host);
         note(to, analysis::write, operation);
+        if (is_within_device) note_unwritten(to, from);
         move(to, from);
+        if (to_side != from_side) note_code(to, to_side == Side::device, operation);
         return true;
       },
       place)
@@ -335,8 +374,14 @@ cudaError_t fill_in_kernel(const Rows& to, int value, cudaStream_t stream, const
 
 cudaError_t register_symbol_use(const void* symbol, std::size_t size) {
   const Guard guard(runtime_mutex());
+  if (!is_device_symbol(symbol)) return refuse_symbol();
   known_symbol(symbol, size).has_address = true;
   return lasting_error();
+}
+
+cudaError_t check_symbol(const void* symbol) {
+  const Guard guard(runtime_mutex());
+  return is_device_symbol(symbol) ? lasting_error() : refuse_symbol();
 }
 
 void note_pool(const void* memory, cudaMemPool_t pool) {
@@ -354,6 +399,7 @@ bool is_known_address(const void* address) {
 cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size_t size,
                         std::size_t offset, bool to_symbol, bool wait, cudaStream_t stream) {
   const Guard guard(runtime_mutex());
+  if (!is_device_symbol(to_symbol ? to : from)) return refuse_symbol();
   if (offset + bytes > size)
     return fail(cudaErrorInvalidValue, "a copy of " + std::to_string(bytes) + " bytes from byte " +
                                            std::to_string(offset) + " of a variable that has " +

@@ -1,5 +1,5 @@
 /// \file
-/// What the report tells, with the lines of the source.
+/// The findings and counts of a report, with the lines of the source.
 
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace cuda_on_cpu::analysis {
 
-/// A finding, its line and that of what it collided with.
-struct Told {
+/// A finding, its line, and the line of the other access.
+struct ReportedFinding {
   Finding finding;
   Line line, other_line;
 };
 
-/// What a kernel did, line by line.
+/// The accesses of a kernel, line by line.
 struct Counted {
   KernelTotals kernel;
   std::vector<std::pair<Line, Site>> sites;
@@ -29,9 +29,10 @@ std::string access_name(const Site& site);
 std::string place_text(const Line& line);
 
 /// Three sentences: what was found, which access wastes most, where to look first.
-std::string summary_of(const std::vector<Told>& told, const std::vector<Counted>& counted);
+std::string summary_of(const std::vector<ReportedFinding>& findings,
+                       const std::vector<Counted>& counted);
 
 /// The findings in the format that editors and code hosts show at their lines (SARIF 2.1.0).
-std::string sarif_of(const std::vector<Told>& told);
+std::string sarif_of(const std::vector<ReportedFinding>& findings);
 
 }  // namespace cuda_on_cpu::analysis

@@ -1,0 +1,142 @@
+/// \file
+/// The matrix instructions of PTX for a warp: ldmatrix, stmatrix, movmatrix and mma.sync. The
+/// rewriter calls these functions.
+///
+/// The elements of a matrix are distributed over the lanes of a warp. The elements of one lane are
+/// its *fragment*. The PTX ISA defines their positions in "Warp level matrix instructions".
+
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "core.hpp"
+#include "threads.hpp"
+
+namespace cuda_on_cpu {
+
+/// The types of elements of a matrix in mma.sync.
+enum class ElementType : unsigned char {
+  f16,
+  bf16,
+  tf32,
+  f32,
+  f64,
+  e4m3,
+  e5m2,
+  s8,
+  u8,
+  s4,
+  u4,
+  b1,
+  s32
+};
+
+/// The operation on two bits whose results mma.sync counts.
+enum class BitOperation : unsigned char { none, bit_xor, bit_and };
+
+/// One instruction mma.sync: D = A B + C, with A of `rows` x `depth`, B of `depth` x 8.
+struct MatrixProduct {
+  int rows, depth;
+  ElementType d, a, b, c;
+  bool a_by_columns = false, b_by_rows = false;  ///< only for the shape m8n8k4 of f16
+  bool saturates = false;                        ///< integer sums saturate
+  BitOperation operation = BitOperation::none;
+};
+
+/// The registers of a lane, one per word, in the order of the operands: D, A, B, C.
+struct MatrixOperands {
+  const MatrixProduct* product;
+  std::uint64_t words[32];
+};
+
+/// Computes the product of a warp from the records of its lanes, of type MatrixOperands.
+void multiply_matrices(void* const* records);
+
+/// The number of registers of a lane for the result D.
+int registers_of_result(const MatrixProduct& product);
+
+/// A row of a matrix of 8 x 8 elements with 16 bits. A lane loads or stores one row.
+struct alignas(16) MatrixRow {
+  std::uint16_t elements[8];
+};
+
+/// The operands of one lane in ldmatrix or stmatrix: a row of matrix `lane / 8`, and registers.
+struct MatrixTransfer {
+  MatrixRow row;
+  std::uint32_t registers[4];
+  int matrices;
+  bool transposes;
+};
+
+/// Distribute the rows over the registers of all lanes, or collect them. The records have the type
+/// MatrixTransfer.
+void distribute_matrices(void* const* records);
+void collect_matrices(void* const* records);
+
+namespace ptx {
+
+template <typename Operand>
+__forceinline__ std::uint64_t word_of(const Operand& operand) {
+  static_assert(sizeof(Operand) <= 8, "a register has at most 64 bits");
+  std::uint64_t word = 0;
+  std::memcpy(&word, &operand, sizeof operand);
+  return word;
+}
+template <typename Operand>
+__forceinline__ void set_word(Operand& operand, std::uint64_t word) {
+  if constexpr (!std::is_const_v<Operand>) std::memcpy(&operand, &word, sizeof operand);
+}
+
+/// mma.sync; the operands are the registers of D, A, B and C, in this order.
+template <typename... Operands>
+__forceinline__ void mma(const MatrixProduct& product, Operands&&... operands) {
+  static_assert(sizeof...(Operands) <= 32, "an instruction has at most 32 registers");
+  MatrixOperands record{&product, {word_of(operands)...}};
+  warp_collective(all_lanes, &record, multiply_matrices);
+  int number = 0;
+  const int results = registers_of_result(product);
+  (..., (number < results ? set_word(operands, record.words[number]) : void(), ++number));
+}
+
+/// ldmatrix, with .trans if `transposes`. There is one matrix per register. Lane i passes the
+/// address of row i mod 8 of matrix i / 8.
+template <bool transposes, typename... Registers>
+__forceinline__ void load_matrices(const char* from, Registers&... registers) {
+  constexpr int matrices = sizeof...(Registers);
+  MatrixTransfer record;
+  record.matrices = matrices;
+  record.transposes = transposes;
+  if (static_cast<int>(lane()) < 8 * matrices)
+    record.row = *reinterpret_cast<const MatrixRow*>(from);
+  warp_collective(all_lanes, &record, distribute_matrices);
+  int number = 0;
+  (..., set_word(registers, record.registers[number++]));
+}
+
+/// stmatrix, which stores the registers. It has the parameters of load_matrices().
+template <bool transposes, typename... Registers>
+__forceinline__ void store_matrices(char* to, const Registers&... registers) {
+  constexpr int matrices = sizeof...(Registers);
+  MatrixTransfer record{
+      {}, {static_cast<std::uint32_t>(word_of(registers))...}, matrices, transposes};
+  warp_collective(all_lanes, &record, collect_matrices);
+  if (static_cast<int>(lane()) < 8 * matrices) *reinterpret_cast<MatrixRow*>(to) = record.row;
+}
+
+/// movmatrix: transposes a matrix. A lane passes elements j and j + 1 of row `lane / 4`, with
+/// j = 2 (lane mod 4).
+template <typename Result, typename First>
+__forceinline__ void move_matrix(Result& d, const First& a) {
+  MatrixTransfer record{{}, {static_cast<std::uint32_t>(word_of(a))}, 1, true};
+  warp_collective(all_lanes, &record, [](void* const* records) {
+    collect_matrices(records);
+    for (int lane = 0; lane < 32; ++lane)
+      if (records[lane] != nullptr) static_cast<MatrixTransfer*>(records[lane])->transposes = false;
+    distribute_matrices(records);
+  });
+  set_word(d, record.registers[0]);
+}
+
+}  // namespace ptx
+}  // namespace cuda_on_cpu

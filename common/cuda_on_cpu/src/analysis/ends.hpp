@@ -1,0 +1,20 @@
+/// \file
+/// Writes the report however the program ends.
+
+#pragma once
+
+#include <atomic>
+
+namespace cuda_on_cpu::analysis {
+
+/// From now on, the report of this process is also written when the process ends by a signal, by
+/// `_exit` or by `quick_exit`. (The first use of the device calls this function.)
+void watch_ends();
+
+/// Whether a signal is about to end the program. Kernels must not add findings from then on.
+extern std::atomic<bool> ends_by_signal;
+
+/// Blocks the calling thread until the program ends.
+[[noreturn]] void wait_for_end();
+
+}  // namespace cuda_on_cpu::analysis

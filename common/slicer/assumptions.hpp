@@ -1,0 +1,25 @@
+/// \file
+/// The assumptions of a verdict, and statements of the file that contradict them.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pairs.hpp"
+
+namespace slicer {
+
+struct Assumed {
+  std::vector<Assumption> list;
+  std::string contradiction;  ///< a statement of the file against an assumption, or empty
+};
+
+/// Whether two accesses are to different memory by assumption, and not by the rules of C++.
+bool need_assumption(const Access& one, const Access& other);
+
+/// The assumptions that a verdict on the accesses in a frame requires.
+/// \throws isl::exception if the sets are too complicated
+Assumed assumed_by(const Function& function, const Frame& root, const Pairs& pairs);
+
+}  // namespace slicer

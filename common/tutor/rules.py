@@ -1,0 +1,167 @@
+"""Rules of CUDA C++ that a source breaks, found before it is compiled: nvcc refuses these programs, or they mean something else than
+the learner intends. The compilers report them late, or at a line of another file."""
+
+import math
+import re
+
+NAME = r"[A-Za-z_]\w*"
+
+
+def without_comments(code):
+    """The code with comments and the contents of strings replaced by spaces; lines and columns stay the same."""
+    def blank(match):
+        text = match[0]
+        if text[0] in "\"'":
+            return text[0] + " " * (len(text) - 2) + text[-1]
+        return re.sub(r"[^\n]", " ", text)
+
+    return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'(?<!\d\'\d)', blank, code, flags=re.DOTALL)
+
+
+def line_at(code, offset):
+    """The number of the line of an offset."""
+    return code.count("\n", 0, offset) + 1
+
+
+def closing(code, opening):
+    """The offset after the bracket that closes the one at an offset; the end of the code if none does."""
+    pairs = {"(": ")", "{": "}", "[": "]"}
+    depth, first = 0, code[opening]
+    for offset in range(opening, len(code)):
+        depth += (code[offset] == first) - (code[offset] == pairs[first])
+        if depth == 0:
+            return offset + 1
+    return len(code)
+
+
+def kernels(code):
+    """The functions that are marked as kernels: name, offset of the mark, offset of the name, and offset after the parameters."""
+    found, attributes = [], ("__launch_bounds__", "__cluster_dims__", "__attribute__", "alignas", "decltype")
+    for mark in re.finditer(r"\b__global__\b", code):
+        name = re.compile(rf"({NAME})\s*\(").search(code, mark.end())
+        while name and name[1] in attributes:
+            name = re.compile(rf"({NAME})\s*\(").search(code, closing(code, name.end() - 1))
+        if name:
+            found.append((name[1], mark.start(), name.start(), closing(code, name.end() - 1)))
+    return found
+
+
+def body_of(code, end_of_parameters):
+    """The first and the last offset of the body of a function; None for a declaration."""
+    opening = re.compile(r"\s*(?:noexcept)?\s*\{").match(code, end_of_parameters)
+    return (opening.end() - 1, closing(code, opening.end() - 1)) if opening else None
+
+
+def broken(source):
+    """Yields the line number and a sentence for each broken rule, in the order of the lines."""
+    code = without_comments(source)
+    yield from sorted(set([*not_launched(code), *not_marked(code), *not_void(code)]))
+
+
+def not_launched(code):
+    """Yields calls of kernels without an execution configuration, and launches with other brackets."""
+    of_kernels = kernels(code)
+    heads = {start for _, _, start, _ in of_kernels}
+    for name in {name for name, *_ in of_kernels}:
+        uses = re.compile(rf"(?<![\w.>&:]){name}\s*(?P<after><<<|<<|<(?!<)(?:(?!<<<)[^;(){{}}])*>\s*\(|\()")
+        others = [use for use in uses.finditer(code) if use.start() not in heads and use["after"] != "<<<"]
+        if any(use["after"].endswith("(") and not is_call(code, use.start()) for use in others):
+            continue  # a function of the host has the same name
+        for use in others:
+            if use["after"] == "<<":
+                yield line_at(code, use.start()), (f"'{name} <<' shifts: a launch has three brackets on each side, "
+                                                   f"{name}<<<blocks, threads>>>(arguments)")
+            else:
+                yield line_at(code, use.start()), (f"the kernel '{name}' is called like a function of the host: a launch needs the "
+                                                   f"execution configuration, {name}<<<blocks, threads>>>(arguments)")
+
+
+def is_call(code, start):
+    """Whether a name before a parenthesis is called, and not declared: in a declaration, a type stands before it."""
+    before = code[:start].rstrip()
+    word = re.search(r"(\w+|[>&*])$", before)
+    return not (word and word[1] not in ("return", "else", "do", "co_return"))
+
+
+def not_marked(code):
+    """Yields functions that are launched and have no mark of a kernel."""
+    marked = {name for name, *_ in kernels(code)}
+    for launch in re.finditer(rf"\b({NAME})\s*(?:<(?!<)[^;(){{}}<]*>\s*)?<<<", code):
+        name = launch[1]
+        if name in marked:
+            continue
+        for function in re.finditer(rf"(?:^|[;}}>]|\n)(?P<head>[^;{{}}()<>]*?\bvoid\s+){name}\s*\(", code):
+            if "__global__" not in function["head"]:
+                line = line_at(code, function.end("head"))
+                yield line, (f"'{name}' is launched in line {line_at(code, launch.start())}, but is no kernel: "
+                             f"__global__ is missing before 'void {name}'")
+
+
+def not_void(code):
+    """Yields kernels that return a value."""
+    for name, mark, start, end in kernels(code):
+        head = code[mark:start]
+        if body_of(code, end) and not re.search(r"\bvoid\b", head):
+            yield line_at(code, start), f"the kernel '{name}' must return void"
+
+
+def launches(source):
+    """The line numbers of all launches with <<<...>>>."""
+    code = without_comments(source)
+    return [line_at(code, match.start()) for match in re.finditer(r"<<<", code)]
+
+
+def early_returns(source, line):
+    """The lines of conditional returns that come before the first barrier of the kernel around a line."""
+    code = without_comments(source)
+    for _, _, _, end in kernels(code):
+        body = body_of(code, end)
+        if not body or not line_at(code, body[0]) <= line <= line_at(code, body[1] - 1):
+            continue
+        barrier = re.compile(r"\b__syncthreads\w*\s*\(|\.sync\s*\(").search(code, *body)
+        if barrier is None:
+            return []
+        return [line_at(code, each.start()) for each in re.compile(r"\breturn\s*;").finditer(code, body[0], barrier.start())]
+    return []
+
+
+def arrays_in_shared(source):
+    """The arrays in shared memory that a source declares: pairs of the name and the extents as numbers."""
+    for declaration in re.finditer(r"__shared__\s+([^;]*);", without_comments(source)):
+        for name, extents in re.findall(rf"\b({NAME})((?:\s*\[[^\]]*\])+)", declaration[1]):
+            values = [value_of(source, extent.strip()) for extent in re.findall(r"\[([^\]]*)\]", extents)]
+            if all(value for value in values):
+                yield name, values
+
+
+def shared_elements(source, byte, size):
+    """The elements to which a byte of a variable in shared memory of so many bytes can belong: pairs of the name and the text,
+    such as left[3][4]."""
+    for name, extents in arrays_in_shared(source):
+        count = math.prod(extents)
+        if size % count or size // count not in (1, 2, 4, 8, 16):
+            continue
+        place, indices = byte // (size // count), []
+        for extent in reversed(extents):
+            place, rest = divmod(place, extent)
+            indices.insert(0, rest)
+        yield name, name + "".join(f"[{index}]" for index in indices)
+
+
+def value_of(source, expression):
+    """The value of an integer expression of literals, + - * / and constants of the source; None if it is not known."""
+    code = without_comments(source)
+    for _ in range(8):
+        name = re.search(rf"\b{NAME}\b", expression)
+        if not name:
+            break
+        constant = re.search(rf"\bconstexpr\b[^;]*?\b{name[0]}\s*=\s*([^;,]+)|#define\s+{name[0]}\s+(\S+)", code)
+        if not constant:
+            return None
+        expression = re.sub(rf"\b{name[0]}\b", f"({constant[1] or constant[2]})", expression)
+    if not re.fullmatch(r"[\d\s()+*/-]+", expression):
+        return None
+    try:
+        return int(eval(expression.replace("/", "//"), {"__builtins__": {}}))  # only digits and operators
+    except (SyntaxError, ZeroDivisionError, TypeError):
+        return None

@@ -1,0 +1,172 @@
+"""The warm-up before the first exercise: a program that adds two vectors, with gaps. It is no stage, and its check needs no stage zero.
+
+The program is warm_up/add.cu. Its working copy lacks the lines between a comment `// gap: TASK` and the next `// end`.
+"""
+
+import difflib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+
+import building
+import hints as skeletons
+import workshop
+from checking import Step
+from workshop import Refused
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NAME = "warm_up"
+PROGRAM = pathlib.Path(__file__).with_name(NAME) / "add.cu"
+TARGETS = ("common/cuda_on_cpu/cuda-on-cpu", "common/cuda_on_cpu/libcuda_on_cpu_analysed.a")
+ELEMENTS = 1000  # of each vector
+SECONDS = 20
+GAP = re.compile(r"(?P<tasks>(?:^ *// gap: [^\n]*\n)+)(?P<lines>.*?)^ *// end\n", re.MULTILINE | re.DOTALL)
+
+HINTS = (
+    "The symptom: in the unchanged copy, no kernel runs. 0 threads add 1000 elements, so each sum stays zero.",
+    "The idea: each element gets its own thread. The host copies both vectors to the device, starts the threads, and copies the sums "
+    "back. The number of threads is rounded up to full blocks, so some threads have no element.",
+    "The constructs: __global__ before a function makes it a kernel. blockIdx.x, blockDim.x and threadIdx.x give the index of a thread. "
+    "add<<<blocks, threads>>>(...) starts the threads. cudaMemcpy copies, and its last argument is the direction: "
+    "cudaMemcpyHostToDevice or cudaMemcpyDeviceToHost.")
+
+
+def gaps():
+    """Yields the tasks, the indentation and the lines of each gap."""
+    for match in GAP.finditer(PROGRAM.read_text()):
+        yield " ".join(re.findall(r"// gap: (.*)", match["tasks"])), re.match(" *", match["tasks"])[0], match["lines"]
+
+
+def skeleton():
+    """The program with a task in the place of each gap."""
+    def replace(match):
+        indent = re.match(" *", match["tasks"])[0]
+        return "".join(f"{indent}// TODO: {task}\n" for task in re.findall(r"// gap: (.*)", match["tasks"]))
+    return GAP.sub(replace, PROGRAM.read_text())
+
+
+def solution():
+    """The program without the comments that mark the gaps."""
+    return re.sub(r"^ *// (?:gap: .*|end)\n", "", PROGRAM.read_text(), flags=re.MULTILINE)
+
+
+def hints(text):
+    """The hints, the last of which names the lines of the learner's own file that are gaps, each with a skeleton."""
+    yield from HINTS
+    lines = text.splitlines()
+    parts = ["The lines of your file:"]
+    for task, _, missing in gaps():
+        begin = f"TODO: {task}"[:40]
+        first = next((number for number, line in enumerate(lines, 1) if begin in line), None)
+        parts.append((f"line {first}: " if first else "done or changed: ") + task)
+        if first:
+            parts += ["    " + skeletons.with_gaps(line) for line in missing.splitlines()]
+    yield "\n".join(parts)
+
+
+def source_of(copies):
+    """The working copy."""
+    return copies / NAME / PROGRAM.name
+
+
+def needed(copies):
+    """The working copy; raises Refused if there is none."""
+    if not source_of(copies).exists():
+        raise Refused(f"there is no working copy of the warm-up yet; ./climb exercise {NAME} creates one")
+    return source_of(copies)
+
+
+def exercise(arguments):
+    """Creates the working copy."""
+    source = source_of(arguments.copies)
+    if source.exists() and not arguments.force:
+        raise Refused(f"{workshop.shown(source)} exists already; --force deletes it and starts again")
+    workshop.write_whole(source, skeleton())
+    print(f"{workshop.shown(source)} is a program with {len(list(gaps()))} gaps.\nYour task: Add two vectors, with a thread for each element.")
+    print(f"Fill the gaps, then: ./climb check {NAME}")
+    return 0
+
+
+def steps(places, source):
+    """Yields the steps of a check: whether it compiles, adds correctly, is clean, and has a thread for each element."""
+    with tempfile.TemporaryDirectory() as directory:
+        program, path = pathlib.Path(directory, "add"), pathlib.Path(directory, "report.json")
+        ran = subprocess.run([places.build / TARGETS[0], "--analyze", source, "-o", program], text=True, errors="replace", check=False,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if ran.returncode != 0:
+            error = building.first_error(ran.stdout, places)
+            where = f"{error['file']}:{error['line']}: " if error["file"] else ""
+            yield Step("compiles", False, [where + error["what"]])
+            return
+        yield Step("compiles", True, [])
+        try:
+            ran = subprocess.run([program], text=True, errors="replace", check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                 env=os.environ | {"CUDA_ON_CPU_REPORT": str(path)}, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            yield Step("agrees", False, [f"the program did not end within {SECONDS} seconds"])
+            return
+        report = json.loads(path.read_text()) if path.exists() and path.stat().st_size else {"errors": [], "kernels": []}
+        said = ran.stdout.strip().splitlines()
+        right = "all sums are right" in said
+        yield Step("agrees", right, said[-1:] or [f"the program ended with status {ran.returncode}"])
+        errors = [f"{error['kind']}: {error['sentence']} (line {error['line']})" for error in report["errors"][:1]]
+        if not report["kernels"] and not errors:
+            yield Step("clean", None, ["no kernel ran, so nothing was analysed"])
+            return
+        yield Step("clean", not errors, errors or ["no race, no access out of bounds, no read of uninitialised memory"])
+        threads = sum(kernel["threads"] for kernel in report["kernels"])
+        enough = ELEMENTS <= threads < 2 * ELEMENTS
+        yield Step("optimised", enough, [f"{threads} threads ran for {ELEMENTS} elements" + (
+            "" if enough else "; each element needs a thread of its own, and the last block may have threads without an element")])
+
+
+def check(arguments, places, printed):
+    """Checks the working copy; the exit status is 1 if a question was answered with *no* or remained open."""
+    source = needed(arguments.copies)
+    if arguments.watch:
+        raise Refused(f"--watch checks stages only, not {NAME}")
+    if arguments.refuse:
+        return 0
+    if arguments.targets:
+        print("\n".join(TARGETS))
+        return 0
+    found = []
+    for step in steps(places, source):
+        found.append(step)
+        if not arguments.json:
+            print(printed(step), flush=True)
+    passed = len(found) == 4 and all(step.passed for step in found)
+    if arguments.json:
+        print(json.dumps({"workload": NAME, "passed": passed, "steps": [step.json() for step in found]}, indent=1))
+    elif passed:
+        print("Done. The next exercise: ./climb exercise ata 03_naive_cuda")
+    return 0 if passed else 1
+
+
+def hint(arguments):
+    """Prints the hint of --level, by default the first one."""
+    every = list(hints(needed(arguments.copies).read_text(errors="replace")))
+    level = arguments.level or 1
+    if not 1 <= level <= len(every):
+        raise Refused(f"--level takes 1 to {len(every)}, not {level}")
+    print(every[level - 1])
+    print(f"Hint {level} of {len(every)}." + (f" ./climb hint {NAME} --level {level + 1} prints the next one." if level < len(every) else ""))
+    return 0
+
+
+def show_solution(arguments):
+    """Prints the diff from the working copy to the program."""
+    source = needed(arguments.copies)
+    for line in difflib.unified_diff(source.read_text(errors="replace").splitlines(), solution().splitlines(),
+                                     workshop.shown(source), str(PROGRAM.relative_to(ROOT)), lineterm=""):
+        print(line)
+    return 0
+
+
+def run(arguments, places, printed):
+    """A command for the warm-up. Returns the exit status."""
+    return {"exercise": lambda: exercise(arguments), "check": lambda: check(arguments, places, printed), "hint": lambda: hint(arguments),
+            "solution": lambda: show_solution(arguments)}[arguments.command]()

@@ -1,0 +1,166 @@
+"""Versions of solutions as learners write them, and the answer that the tutor must give to each.
+
+Each has the stage, a name, the states of steps with words of the answer (regular expressions), and pairs of original and changed text.
+The original is a solution in versions/, if there is one for the stage, or else the stage's own source.
+"""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Version:
+    """A version, and the answers that it must get."""
+
+    stage: str
+    name: str
+    answers: dict  # by step: the state, and words that the sentences and remarks of the step must contain
+    changes: tuple = ()
+
+
+def version(stage, name, answers, *changes):
+    """Makes a version."""
+    return Version(stage, name, answers, changes)
+
+
+def wrong(*words):
+    """The step fails with these words."""
+    return ("no", *words)
+
+
+CLEAN, UNCLEAN, UNKNOWN, RIGHT = "clean", "not clean", "could not be analysed", "yes"
+
+# --- ata 04: versions/ata_04.cu
+
+BARRIER = "    __syncthreads();\n"
+LOAD_LEFT = "left[y][x] = inside && loaded < cols ? a(first + y, loaded) : 0;"
+LOAD_RIGHT = "right[y][x] = inside && j < cols ? a(first + y, j) : 0;"
+COMPUTE = "for (unsigned m = 0; m < size; ++m) sum += left[m][y] * right[m][x];"
+STORE = "if (i < cols && j < cols) c(i, j) = sum;"
+LAUNCH = "product<<<dim3(tiles, tiles), dim3(size, size)>>>(a, c);"
+FILES = r"tiled\.cu:\d+"
+
+ATA_04 = [
+    ("the solution itself", {"agrees": (RIGHT,), "clean": (CLEAN,), "optimised": (RIGHT,)}),
+    ("no barrier before the computation", {"clean": (UNCLEAN, "race", "with no barrier between", FILES)},
+     (BARRIER + "    for", "    for")),
+    ("no barrier after the computation", {"agrees": wrong("wrong for: "), "clean": (UNCLEAN, "race", FILES)}, (BARRIER + "  }", "  }")),
+    ("no barrier at all", {"clean": (UNCLEAN, "race")}, (BARRIER, "")),
+    ("return before the barrier", {"agrees": wrong("wrong for|last tile"),
+                                   "clean": (UNCLEAN, r"leave the kernel before the barrier: .*return", r"(left|right)\[\d+\]\[\d+\]")},
+     ("  double sum = 0;\n", "  if (i >= cols || j >= cols) return;\n  double sum = 0;\n")),
+    ("elements of an earlier tile remain", {"clean": (UNCLEAN, "has not written", r"(left|right)\[\d+\]\[\d+\]")},
+     (LOAD_LEFT, "if (inside && loaded < cols) left[y][x] = a(first + y, loaded);"),
+     (LOAD_RIGHT, "if (inside && j < cols) right[y][x] = a(first + y, j);")),
+    ("no test of the rows", {"clean": (UNCLEAN, "out of bounds", r"index -?\d+ of \d+", FILES)},
+     ("inside = first + y < rows", "inside = true")),
+    ("no test when a tile is loaded", {"clean": (UNCLEAN, "out of bounds", r"index -?\d+ of \d+")},
+     (LOAD_LEFT, "left[y][x] = a(first + y, loaded);"), (LOAD_RIGHT, "right[y][x] = a(first + y, j);")),
+    ("a tile read with exchanged indices", {"agrees": wrong("exchanged in the first factor"), "clean": (CLEAN,)},
+     ("left[m][y]", "left[y][m]")),
+    ("x and y exchanged in both reads", {"agrees": wrong(r"element \(0, 17\) holds the product of columns 1 and 16", "wrong for: "),
+                                         "clean": (CLEAN,)}, ("left[m][y] * right[m][x]", "left[m][x] * right[m][y]")),
+    ("the wrong column is loaded", {"agrees": wrong("holds the product of columns"), "clean": (UNCLEAN, "out of bounds", "index 12 of 10")},
+     ("a(first + y, loaded)", "a(first + y, i)")),
+    ("a tile stored with exchanged indices", {"agrees": wrong("exchanged in the first factor", r"written by .*transposed place"),
+                                              "clean": (CLEAN,)}, ("left[y][x] =", "left[x][y] =")),
+    ("tiles of 32", {"agrees": (RIGHT,), "clean": (CLEAN,), "optimised": (RIGHT,)}, ("size = 16;", "size = 32;")),
+    ("tiles of 64", {"agrees": wrong(r"64 x 64 x 1 threads, but 1024 is the maximum"), "clean": (UNKNOWN, "64 x 64")},
+     ("size = 16;", "size = 64;")),
+    ("tiles of 64, and nothing is checked", {"agrees": wrong("never written"), "clean": (UNCLEAN, "64 x 64 x 1 threads")},
+     ("size = 16;", "size = 64;"), ("  check_launch();\n  check(cudaDeviceSynchronize());\n", "")),
+    ("tiles of 8", {"agrees": (RIGHT,), "clean": (CLEAN,)}, ("size = 16;", "size = 8;")),
+    ("shared arrays that are too small", {"clean": (UNCLEAN, "out of bounds|race")},
+     ("left[size][size]", "left[8][8]"), ("right[size][size]", "right[8][8]")),
+    ("a loop beyond the tile", {"clean": (UNCLEAN, "out of bounds|has not written")}, ("m < size; ++m", "m < 32; ++m")),
+    ("a step of two tiles", {"agrees": wrong(r"rows? 16.* of A (is|are) never added")}, ("first += size", "first += 32")),
+    ("a barrier in a branch", {"clean": (UNCLEAN, "")}, (BARRIER + "    for", "    if (i < cols && j < cols) __syncthreads();\n    for")),
+    ("__shared__ forgotten", {"agrees": wrong(r"requests to load from shared memory: 0 \(stage: \d+\)")},
+     ("__shared__ double left", "double left"), ("__shared__ double right", "double right")),
+    ("whole tiles of rows only", {"agrees": wrong("rows? .* of A (is|are) never added")},
+     ("first < rows; first", "first + size <= rows; first")),
+    ("only one factor comes from shared memory", {"agrees": (RIGHT,), "optimised": ("no", "global memory")},
+     (COMPUTE, "for (unsigned m = 0; m < size; ++m)\n      if (j < cols && first + m < rows) sum += left[m][y] * a(first + m, j);")),
+    ("the sum is reset", {"agrees": wrong("never added", "where the sum starts")},
+     ("  double sum = 0;\n", ""), ("    const bool inside", "    double sum = 0;\n    const bool inside"),
+     ("    __syncthreads();\n  }\n  " + STORE, "    __syncthreads();\n    " + STORE + "\n  }")),
+    ("one thread loads", {"agrees": (RIGHT,), "optimised": ("no", "global memory")},
+     (LOAD_LEFT + "\n    " + LOAD_RIGHT,
+      "if (x == 0 && y == 0)\n      for (unsigned p = 0; p < size; ++p)\n        for (unsigned q = 0; q < size; ++q) {\n"
+      "          const unsigned k = first + p, l = blockIdx.y * size + q, r = blockIdx.x * size + q;\n"
+      "          left[p][q] = k < rows && l < cols ? a(k, l) : 0;\n          right[p][q] = k < rows && r < cols ? a(k, r) : 0;\n        }")),
+    ("loads down a column", {"agrees": (RIGHT,), "optimised": ("no", "sectors", "down a column")},
+     (LOAD_LEFT, "left[x][y] = first + x < rows && i < cols ? a(first + x, i) : 0;"),
+     (LOAD_RIGHT, "right[x][y] = first + x < rows && blockIdx.x * size + y < cols ? a(first + x, blockIdx.x * size + y) : 0;")),
+    ("the first row of the tile is forgotten", {"agrees": wrong("never added", r"added \d times")},
+     ("a(first + y, loaded)", "a(y, loaded)"), ("a(first + y, j)", "a(y, j)")),
+    ("no test before the store", {"clean": (UNCLEAN, "out of bounds|race|writes")}, (STORE, "c(i, j) = sum;")),
+    ("shared memory that is not used", {"agrees": (RIGHT,), "optimised": ("no", "global memory")},
+     (COMPUTE, "for (unsigned m = 0; m < size; ++m)\n      if (i < cols && j < cols && first + m < rows) sum += a(first + m, i) * a(first + m, j);")),
+    ("no synchronisation", {"agrees": (RIGHT, r"no cudaDeviceSynchronize\(\) follows")}, ("  check(cudaDeviceSynchronize());\n", "")),
+]
+
+# --- ata 03: the stage's own source
+
+ROW = "  const unsigned i = blockIdx.y * tile + threadIdx.y;\n"
+COLUMN = "  const unsigned j = blockIdx.x * tile + threadIdx.x;\n"
+GUARD = "  if (i >= cols || j >= cols) return;\n"
+SUM = "  double sum = 0;\n  for (std::size_t k = 0; k < rows; ++k) sum += a(k, i) * a(k, j);\n  c(i, j) = sum;\n"
+NAIVE = "multiply<<<dim3(tiles, tiles), dim3(tile, tile)>>>(a, c);"
+INNER = "      double sum = 0;\n      for (std::size_t k = 0; k < rows; ++k) sum += a(k, i) * a(k, j);\n      c(i, j) = sum;\n"
+LINE = r"naive_cuda\.cu:\d+"
+
+ATA_03 = [
+    ("one thread computes everything", {"agrees": (RIGHT,), "optimised": ("no", "lanes take part")},
+     (ROW + COLUMN + GUARD + SUM, "  if (blockIdx.x + blockIdx.y + threadIdx.x + threadIdx.y > 0) return;\n"
+      "  for (unsigned i = 0; i < cols; ++i)\n    for (unsigned j = 0; j < cols; ++j) {\n" + INNER + "    }\n")),
+    ("one thread is launched", {"agrees": (RIGHT,), "optimised": ("no", "threads ran")},
+     (ROW + COLUMN + GUARD + SUM, "  for (unsigned i = 0; i < cols; ++i)\n    for (unsigned j = 0; j < cols; ++j) {\n" + INNER + "    }\n"),
+     (NAIVE, "multiply<<<1, 1>>>(a, c);"), ("  const unsigned tiles = (cols + tile - 1) / tile;\n", "")),
+    ("a thread per row", {"agrees": (RIGHT,), "optimised": ("no", "threads ran")},
+     (ROW + COLUMN + GUARD + SUM, "  const unsigned i = blockIdx.x * tile + threadIdx.x;\n  if (i >= cols) return;\n"
+      "  for (unsigned j = 0; j < cols; ++j) {\n" + INNER + "  }\n"), (NAIVE, "multiply<<<tiles, tile>>>(a, c);")),
+    ("x and y exchanged", {"agrees": (RIGHT,), "optimised": ("no", "x and y, or row and column, exchanged")},
+     (ROW, ROW.replace(".y", ".x")), (COLUMN, COLUMN.replace(".x", ".y"))),
+    ("indices of a read exchanged", {"clean": (UNCLEAN, "out of bounds", r"index -?\d+ of \d+", LINE)},
+     ("a(k, i) * a(k, j)", "a(i, k) * a(k, j)")),
+    ("no guard", {"clean": (UNCLEAN, "out of bounds", r"index -?\d+ of \d+", LINE)}, (GUARD, "")),
+    ("grid and block exchanged", {"agrees": wrong("never written", "threads ran", r"result has \d+ elements")},
+     (NAIVE, "multiply<<<dim3(tile, tile), dim3(tiles, tiles)>>>(a, c);")),
+    ("blockIdx forgotten", {"agrees": wrong("never written|nan")}, ("blockIdx.y * tile + ", ""), ("blockIdx.x * tile + ", "")),
+    ("grid from the rows", {"agrees": wrong("never written", "threads ran")}, ("(cols + tile - 1) / tile", "(problem.rows + tile - 1) / tile")),
+    ("grid rounded down", {"agrees": wrong("0 x 0 x 1 blocks"), "clean": (UNCLEAN, "that nothing has written")}, ("(cols + tile - 1) / tile", "cols / tile")),
+    ("a block of 64 x 64", {"agrees": wrong("64 x 64 x 1 threads, but 1024 is the maximum")}, ("tile = 16;", "tile = 64;")),
+    ("an array of the host for a kernel", {"compiles": ("no", LINE, "copied into a DeviceArray")}, (NAIVE, NAIVE.replace("(a, c)", "(problem.a, c)"))),
+    ("a kernel called like a function", {"compiles": ("no", LINE, "execution configuration")}, (NAIVE, "multiply(a, c);")),
+    ("__global__ missing", {"compiles": ("no", LINE, "__global__ is missing")}, ("__global__ void", "void")),
+    ("a launch with two brackets", {"compiles": ("no", LINE, "three brackets")},
+     (NAIVE, "multiply<<dim3(tiles, tiles), dim3(tile, tile)>>(a, c);")),
+    ("no copy in", {"agrees": wrong("nan|nothing has written"), "clean": (UNCLEAN, "uninitialised read", "copy to the device missing", LINE)},
+     ("  a.copy_from(problem.a.data());\n", "")),
+    ("no start value", {"clean": (UNCLEAN, "uninitialised read", "without a start value", LINE)},
+     (SUM, "  for (std::size_t k = 0; k < rows; ++k) c(i, j) += a(k, i) * a(k, j);\n")),
+    ("a copy in the wrong direction", {"clean": (UNCLEAN, "that nothing has written", "wrong direction", LINE)},
+     ("a.copy_from(problem.a.data());", "a.copy_to(const_cast<double*>(problem.a.data()));")),
+    ("the result copied in the wrong direction", {"agrees": wrong("nan")}, ("c.copy_to(product.data());", "c.copy_from(product.data());")),
+    ("no synchronisation", {"agrees": (RIGHT, r"no cudaDeviceSynchronize\(\) follows")}, ("  check(cudaDeviceSynchronize());\n", "")),
+    ("the launch is not checked", {"agrees": (RIGHT, r"no check_launch\(\) follows")}, ("  check_launch();\n", "")),
+    ("no launch", {"agrees": wrong("no kernel ran")}, ("  " + NAIVE + "\n", ""), ("  const unsigned tiles = (cols + tile - 1) / tile;\n", "")),
+]
+
+# --- A stencil and a reduction: the stages' own sources
+
+OTHERS = [
+    version("advection 10", "one warp computes all cells", {"agrees": (RIGHT,), "optimised": ("no", "threads ran")},
+            ("update<T><<<grid, block>>>(w, u, next);", "update<T><<<1, 32>>>(w, u, next);"),
+            ("copy_back<T><<<grid, block>>>(next, u);", "copy_back<T><<<1, 32>>>(next, u);")),
+    version("durbin_levinson 08", "no barrier in the sum of a block",
+            {"agrees": wrong(r"barriers of thread blocks: 0 \(stage: \d+\)"), "clean": (UNCLEAN, "race", r"warp_reduction\.cu:\d+")},
+            ("  __syncthreads();\n  T sum = 0;", "  T sum = 0;")),
+    version("durbin_levinson 08", "every thread adds all elements of the block",
+            {"agrees": (RIGHT,), "optimised": ("no", "load from shared memory")},
+            ("  __shared__ T of_warp[block_size / warp_size];\n  value = sum_of_warp(value);\n"
+             "  if (threadIdx.x % warp_size == 0) of_warp[threadIdx.x / warp_size] = value;\n",
+             "  __shared__ T all[block_size];\n  all[threadIdx.x] = value;\n"), ("of_one : of_warp", "of_one : all")),
+]
+
+ALL = OTHERS + [version("ata 04", *each) for each in ATA_04] + [version("ata 03", *each) for each in ATA_03]

@@ -1,0 +1,113 @@
+/// \file
+/// Records the accesses of functions that run, per iteration of their loops.
+///
+/// The functions are compiled with -fsanitize=thread, which calls a function for each access to
+/// memory. oracle.cpp defines these functions, and is linked instead of the sanitizer's library.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+/// A function whose accesses are not recorded.
+#define OUTSIDE __attribute__((no_sanitize("thread")))
+
+namespace oracle {
+
+/// Marks the start of a loop, of an iteration, and the end of a loop.
+void enter(int loop);
+void iterate(int loop);
+void leave(int loop);
+
+/// Ends a loop, however it is left.
+class Run {
+ public:
+  explicit Run(int loop) : loop_(loop) { enter(loop); }
+  ~Run() { leave(loop_); }
+  Run(const Run&) = delete;
+
+ private:
+  int loop_;
+};
+
+/// Declares an object, so that accesses to it are recorded. Other memory of the stack and of the
+/// heap is ignored.
+void remember(const volatile void* address, std::size_t size);
+template <typename T>
+void object(T& declared) {
+  remember(&declared, sizeof declared);
+}
+
+/// A clause of OpenMP for an object: 'p'rivate, 'f'irstprivate, 'l'astprivate, 'b'oth of
+/// these, or 'r'eduction.
+/// \param is_seen whether the caller of the function can read the object
+void clause(int loop, char kind, const volatile void* address, std::size_t size, bool is_seen);
+template <typename T>
+void clause_of(int loop, char kind, T& object, bool is_seen) {
+  clause(loop, kind, &object, sizeof object, is_seen);
+}
+
+/// Excludes the counter of a loop from its accesses.
+template <typename T>
+void counter_of(int loop, T& counter) {
+  clause(loop, 'c', &counter, sizeof counter, false);
+}
+
+/// The indices of iterations in a random order.
+std::vector<std::size_t> order(std::size_t count);
+
+/// What a run computes.
+class State {
+ public:
+  OUTSIDE void add(double value) { values_[count_ < most ? count_++ : 0] = value; }
+  template <typename T>
+  OUTSIDE void add_all(const T* elements, std::size_t count) {
+    for (std::size_t e = 0; e < count; ++e) add(static_cast<double>(elements[e]));
+  }
+  const double* begin() const { return values_; }
+  const double* end() const { return values_ + count_; }
+
+ private:
+  static constexpr std::size_t most = 16384;
+  double values_[most];
+  std::size_t count_ = 0;
+};
+
+/// A source of numbers that is fast without optimisation.
+class Numbers {
+ public:
+  OUTSIDE explicit Numbers(unsigned seed) : state_(seed * 2862933555777941757UL + 3037000493UL) {}
+  OUTSIDE long some(long least, long most) {
+    state_ = state_ * 6364136223846793005UL + 1442695040888963407UL;
+    return least + static_cast<long>((state_ >> 33) % static_cast<unsigned long>(most - least + 1));
+  }
+
+ private:
+  unsigned long state_;
+};
+
+/// How the names of a function share memory in a trial.
+struct Trial {
+  unsigned seed = 0;
+  std::string one, other;  ///< names that share memory, or nothing
+  long shift = 0;
+};
+
+using Call = void (*)(const Trial& trial, State& state);
+
+/// A function, and its variants that permute the iterations of one loop each.
+struct Tested {
+  int number;
+  std::vector<std::string> names;  ///< whose memory may overlap
+  Call logged;
+  std::vector<Call> permuted;
+};
+
+/// Runs the trials of all functions, and prints a line for each loop.
+int run(const std::vector<Tested>& functions, int argc, char** argv);
+
+}  // namespace oracle
