@@ -436,14 +436,19 @@ class Judgement {
     return pragma_->has("nowait") ? conflict_behind() : "";
   }
 
-  /// The line of a write outside of the loop that not all threads of the region make: it is in a
-  /// worksharing loop, or in a directive such as `single`. 0 if there is none.
+  /// The line of a write in the same parallel region, outside of the loop, that not all threads
+  /// make to their own copy of a variable: it is in a worksharing loop, or in a directive such as
+  /// `single`. 0 if there is none.
   int uneven_write(const Variable& variable) const {
+    const Frame* region = loop_.frame;
+    while (region && !region->region) region = region->parent;
+    if (!region) return 0;
     for (const Access& access : function_.accesses) {
-      if (access.place.variable != &variable || !access.is_write ||
-          access.frame->is_within(loop_.frame))
+      const bool is_of_copy = variable.owns || !has_element(access.place);
+      if (access.place.variable != &variable || !access.is_write || !is_of_copy ||
+          access.frame->is_within(loop_.frame) || !access.frame->is_within(region))
         continue;
-      for (const Frame* frame = access.frame; frame && !frame->region; frame = frame->parent)
+      for (const Frame* frame = access.frame; frame != region; frame = frame->parent)
         if (!frame->directive.empty() || (frame->loop && parallel_pragma(*frame->loop)))
           return access.line;
     }
