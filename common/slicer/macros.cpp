@@ -102,7 +102,10 @@ std::vector<Range> Source::uses_of_macros(std::string_view text) const {
     if (clang_getCursorKind(cursor) == CXCursor_MacroExpansion && has(cursor)) {
       const Range used = range(cursor);
       const bool is_inside = used.last <= text.size() && used.first < used.last;
-      if (is_inside && !is_in_directive(text, used.first)) uses.push_back(used);
+      // libclang lists the operator `_Pragma` as the use of a macro.
+      if (is_inside && !is_in_directive(text, used.first) &&
+          text.substr(used.first, used.last - used.first) != "_Pragma")
+        uses.push_back(used);
     }
   std::sort(uses.begin(), uses.end(), [](const Range& one, const Range& other) {
     return one.first != other.first ? one.first < other.first : one.last > other.last;
@@ -223,9 +226,8 @@ void Source::expand_macros(const std::string& path, const Arguments& arguments) 
   std::vector<std::string> meant = expansions(path, arguments, text, uses);
   bool is_changed = false;
   for (std::size_t u = 0; u < uses.size(); ++u) {
-    const std::string own = text.substr(uses[u].first, uses[u].last - uses[u].first);
-    // What may be a pragma is read elsewhere: see note_macro().
-    if (meant[u].find("_Pragma") != std::string::npos) meant[u] = own;
+    const std::string_view own =
+        std::string_view(text).substr(uses[u].first, uses[u].last - uses[u].first);
     is_changed = is_changed || meant[u] != own;
   }
   if (!is_changed) return;

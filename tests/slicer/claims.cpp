@@ -8,6 +8,12 @@
 #define PARALLEL_ON(count) SAY(omp parallel for num_threads(count))
 #define QUICKLY _Pragma("GCC ivdep")
 #define EACH(i, n) for (int i = 0; i < n; ++i)
+#define TEXT(words) #words
+#define EXPANDED(words) _Pragma(TEXT(words))
+#define LANES 4
+#define JOINED(one, other) one##other
+#define SUMMED(sign, x) EXPANDED(omp parallel for reduction(sign : x))
+#define IN_PARALLEL(i, n) SAY(omp parallel for) EACH(i, n)
 
 double of_thread;
 #pragma omp threadprivate(of_thread)
@@ -47,8 +53,23 @@ void operators(double* a, int n) {
 }
 
 void made_by_macro(double* a, int n) {
-#pragma omp parallel for  // beyond
+#pragma omp parallel for  // proved
   EACH(i, n) a[i] = 1;
+}
+
+double nested_macros(double* a, const double* b, int n) {
+  double sum = 0;
+  SUMMED(+, sum)  // proved
+  for (int i = 0; i < n; ++i) sum += a[i];
+  SUMMED(*, sum)  // beyond
+  for (int i = 0; i < n; ++i) sum += a[i];
+  EXPANDED(omp simd safelen(LANES))  // proved
+  for (int i = 0; i < n; ++i) a[i + 4] = a[i];
+  EXPANDED(omp JOINED(sim, d))  // refuted
+  for (int i = 0; i < n; ++i) a[i + 4] = a[i];
+  IN_PARALLEL(i, n) a[i] = b[i];  // proved
+  IN_PARALLEL(i, n) a[i + 1] = a[i];  // refuted
+  return sum;
 }
 
 void places(double* a, std::vector<double>& v, int n) {
