@@ -19,7 +19,7 @@ from confining import confined
 GROUPS = ("global_loads", "global_stores", "global_atomics", "shared_loads", "shared_stores", "shared_atomics")
 # Lets the user root start ranks, and ranks that wait yield their core, since there may be more ranks than cores.
 RANKS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
-         "OMPI_MCA_orte_execute_quiet": "1", "OMPI_MCA_btl": "^tcp",
+         "OMPI_MCA_orte_execute_quiet": "1", "OMPI_MCA_btl": "^tcp,ofi",
          "OMPI_MCA_pml": "ob1"}
 # Stages for several GPUs find two devices; a thread block that waits longer than 20 s for another one fails, or sooner if the
 # check has to end before (see patience()). The analysis reports reads of elements of a DeviceArray that nothing has written.

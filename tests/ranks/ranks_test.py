@@ -35,7 +35,7 @@ SEED = int(os.environ.get("STAIRCASE_TEST_SEED", secrets.randbits(30)))
 RANDOM = numpy.random.default_rng(SEED)
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")} | {
     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_orte_execute_quiet": "1", "OMPI_MCA_btl": "^tcp",
+    "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_orte_execute_quiet": "1", "OMPI_MCA_btl": "^tcp,ofi",
     "OMP_WAIT_POLICY": "passive",
     # In a container a rank may not read another one's memory.
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
