@@ -38,10 +38,9 @@ def misplaced(directory):
     sources = {path.relative_to(ROOT) for pattern in ("stages/*/*/*.c*", "docs/results/h200/*") for path in ROOT.glob(pattern)}
     wanted = ([BIN / "climb", DOC / "LICENSE", DOC / "CITATION.cff", PROGRAMS / "ceilings"]
               + [PROGRAMS / name for name in [*built, "libstaircase.so", "programs.txt"]] + [DATA / source for source in sources])
-    if not is_sanitized():  # there is no CPU device then
-        wanted += [BIN / "cuda-on-cpu"] + [LIBRARIES / name for name in ("libcuda_on_cpu.a", "libcuda_on_cpu_analysed.a")]
-        wanted += [LIBRARIES / name for name in ("cuda-on-cpu.cmake", "cuda-on-cpu.ini", "FindCUDAToolkit.cmake")]
-        wanted += [HEADERS / path.relative_to(DEVICE / "include") for path in (DEVICE / "include").rglob("*") if path.is_file()]
+    wanted += [BIN / "cuda-on-cpu"] + [LIBRARIES / name for name in ("libcuda_on_cpu.a", "libcuda_on_cpu_analysed.a")]
+    wanted += [LIBRARIES / name for name in ("cuda-on-cpu.cmake", "cuda-on-cpu.ini", "FindCUDAToolkit.cmake")]
+    wanted += [HEADERS / path.relative_to(DEVICE / "include") for path in (DEVICE / "include").rglob("*") if path.is_file()]
     wanted = {path.relative_to("/") for path in wanted}
     html = (DOC / "html").relative_to("/")
     yield from (f"{path} is missing" for path in sorted(wanted - installed))
@@ -70,9 +69,7 @@ def lost_by_runner(directory):
     listed = run(directory, "--list")
     if listed.returncode != 0 or listed.stdout != built:
         yield f"--list prints other stages than the built runner: {listed.stderr or listed.stdout}"
-    # With sanitizers there are no CUDA stages.
-    numbers = "00,01,03" if (BUILD / "stages/ata-03_naive_cuda-cpu").exists() else "00,01"
-    result = run(directory, "ata", "--stages", numbers, "--dataset", "tiny", "--repeat", "1", "--json", "-")
+    result = run(directory, "ata", "--stages", "00,01,03", "--dataset", "tiny", "--repeat", "1", "--json", "-")
     if result.returncode != 0:
         yield f"a run fails: {result.stderr}"
         return
@@ -87,7 +84,7 @@ def lost_by_runner(directory):
         if ("lines_added" in record) != (record["stage"] != "00_original"):
             yield f"{record['stage']}: the source for the diff is not found"
     # Where there is a GPU, nothing recorded is shown.
-    table = run(directory, "ata", "--stages", numbers, "--dataset", "small", "--repeat", "1").stdout
+    table = run(directory, "ata", "--stages", "00,01,03", "--dataset", "small", "--repeat", "1").stdout
     if "checked" in table and "recorded on an NVIDIA H200" not in table:
         yield f"the recorded times are not found: {table}"
     walk = run(directory, "ata", "--step", "--stages", "00-01", "--dataset", "tiny", "--repeat", "1")
@@ -117,12 +114,6 @@ def without_code_for_gpu(path):
         return pathlib.Path(host.name).read_bytes()
 
 
-def is_sanitized():
-    """Whether sanitizers watch this build, which nobody installs: they name sources by where these are."""
-    options = json.loads((BUILD / "meson-info" / "intro-buildoptions.json").read_text())
-    return any(option["name"] == "b_sanitize" and set(option["value"]) - {"none"} for option in options)
-
-
 def traces_of_build(directory):
     """Programs that name the directory in which they were built."""
     for path in [below(directory, BIN) / "climb", below(directory, BIN) / "cuda-on-cpu", *below(directory, PROGRAMS).iterdir()]:
@@ -135,10 +126,9 @@ def traces_of_build(directory):
 def main():
     """Prints one TAP line per check."""
     checks = [("everything is where it belongs", misplaced), ("the book is installed if it is built", wrong_book),
-              ("the installed runner finds programs, sources and revision", lost_by_runner)]
-    if not is_sanitized():
-        checks.append(("the installed cuda-on-cpu finds headers and libraries", lost_by_command))
-        checks.append(("no program looks for something where it was built", traces_of_build))
+              ("the installed runner finds programs, sources and revision", lost_by_runner),
+              ("the installed cuda-on-cpu finds headers and libraries", lost_by_command),
+              ("no program looks for something where it was built", traces_of_build)]
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
         install(directory)
