@@ -196,8 +196,10 @@ Sharing Clauses::sharing(const Variable& variable) const {
   found.is_counter = is_counter(variable);
   found.takes_value = names_it("firstprivate", variable);
   found.leaves_value = names_it("lastprivate", variable);
-  found.is_private = variable.is_of_thread || found.is_counter || found.takes_value ||
-                     found.leaves_value || names_it("private", variable);
+  // The lanes of a vector are in one thread.
+  const bool is_of_thread = variable.is_of_thread && !pragma_->has("simd");
+  found.is_private = is_of_thread || found.is_counter || found.takes_value || found.leaves_value ||
+                     names_it("private", variable);
   for (const Frame* frame = loop_.frame; frame && !found.is_private; frame = frame->parent) {
     if (!frame->region) continue;
     for (const char* clause : {"private", "firstprivate"})

@@ -172,7 +172,7 @@ class Judgement {
       const Sharing sharing = clauses_.sharing(variable);
       const bool is_private = sharing.is_private;
       // The verdict on a loop minds values that are needed after it; see lost_value() for claims.
-      const bool is_own = variable.is_of_thread || sharing.is_counter || sharing.is_of_region ||
+      const bool is_own = sharing.is_counter || sharing.is_of_region ||
                           (sharing.leaves_value && always_writes(variable)) ||
                           is_followed(variable);
       if (is_private && is_written_first && is_own) continue;

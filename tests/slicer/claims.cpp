@@ -137,6 +137,10 @@ void guards(double* a, double s, int n) {
 void clauses(double* a, std::vector<bool>& bits, int n) {
 #pragma omp parallel for  // proved
   for (int i = 0; i < n; ++i) { of_thread = a[i]; a[i] = of_thread; }
+#pragma omp simd  // refuted
+  for (int i = 0; i < n; ++i) { of_thread = a[i]; a[i] = of_thread; }
+#pragma omp parallel for simd  // refuted
+  for (int i = 0; i < n; ++i) { of_thread = a[i]; a[i] = of_thread; }
 #pragma omp parallel for ordered  // proved
   for (int i = 0; i < n; ++i) {
 #pragma omp ordered

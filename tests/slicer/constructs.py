@@ -27,7 +27,7 @@ ALIASES = [
     C("gp$N[i] = $A[i + 1];", "double** pp = &gp$N; *pp = $A;", extra="double* gp$N;"),
     C("gp$N[i] = $A[i + 1];", "double*& pr = gp$N; pr = $A;", extra="double* gp$N;"),
     C("gp$N[i] = $A[i + 1];", "seat(gp$N, $A);", extra="double* gp$N;"),
-    C("gp$N[i] = $A[i + 1];", "std::swap(gp$N, $A);", extra="double* gp$N = g1;"),
+    C("gp$N[i] = $A[i + 1];", "std::swap(gp$N, $A);", extra="double* gp$N = g1;", globals=(("gp$N", "g1"),)),
     C("gp$N.p[i] = $A[i + 1];", "gp$N.p = $A;", extra="struct Gp$N { double* p; } gp$N;"),
     C("gp$N.p[i] = $A[i + 1];", "gp$N = {$A};", extra="struct Gp$N { double* p; } gp$N;"),
     C("gp$N.p[i] = $A[i + 1];", "Gp$N other{$A}; gp$N = other;", extra="struct Gp$N { double* p; } gp$N;"),

@@ -189,6 +189,10 @@ void remember(const volatile void* address, std::size_t size) {
   objects.push_back({first, first + size, ++objects_made});
 }
 
+void returned() {
+  std::erase_if(pending, [](const auto& each) { return !each.second.is_seen; });
+}
+
 void clause(int loop, char kind, const volatile void* address, std::size_t size, bool is_seen) {
   if (!is_logging) return;
   const auto first = reinterpret_cast<std::uintptr_t>(address);

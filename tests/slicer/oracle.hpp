@@ -51,6 +51,10 @@ void clause_of(int loop, char kind, T& object, bool is_seen) {
   clause(loop, kind, &object, sizeof object, is_seen);
 }
 
+/// Notes that the function has returned: its own objects no longer exist, and other objects may get
+/// their memory.
+void returned();
+
 /// Excludes the counter of a loop from its accesses.
 template <typename T>
 void counter_of(int loop, T& counter) {

@@ -76,7 +76,8 @@ class Batch:
             for name in names:
                 text += [f'#line 1 "f{function.number}"', f"void call_{name}(const oracle::Trial& trial, oracle::State& state) {{", "fill(trial); remember_all();",
                          *(f"{name_of} = {value};" for name_of, value in function.globals.items()), f"try {{ {name}({given}); }} catch (...) {{}}",
-                         "collect(state);", *(f"state.add({name_of});" for name_of, value in function.globals.items() if value != "nullptr"),
+                         "oracle::returned(); collect(state);",
+                         *(f"state.add({name_of});" for name_of, value in function.globals.items() if value not in ("nullptr", "g1")),
                          "}"]
             permuted = ", ".join(f"call_{name}" for name in names[1:])
             overlapping = ", ".join(f'"{name}"' for name in function.overlapping())

@@ -631,6 +631,14 @@ void leaves() {
     for (long j = 0; j < 10; ++j) rows[i][j] = rows[0][j - 1];
 }
 void use(double* x) { overlap(x, x + 4, 5); }
+template <typename T>
+void set(T* elements, long i) { elements[i] = 1; }
+void by_call(double* p, double* q, long n) {
+  for (long i = 0; i < n; ++i) {
+    p[i] += 1;
+    set(q, i);
+  }
+}
 """
 
 
@@ -641,7 +649,7 @@ def assumptions():
         source.write_text(ASSUMING)
         said = run("--check", source).stdout
         for line in ("line 3    template parameters stand for numbers, and not for bool", "line 3    `x` and `y` do not overlap",
-                     "line 6    for i      unknown: line 22 gives `b` and `a` the same memory", "line 9    `a` and `b` do not overlap",
+                     "line 6    for i      unknown: line 22 gives `b` and `a` the same memory", "line 26   `p` and `q` do not overlap", "line 9    `a` and `b` do not overlap",
                      "line 10   `i * m + j` does not overflow", "line 14   for i      independent", "line 19   for i      unknown: the "
                      "subscript `j - 1` of `rows` in line 20 leaves its 10 elements"):
             if line not in said:
