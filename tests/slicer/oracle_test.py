@@ -250,7 +250,7 @@ class Oracle:
         is_legal = exchange_of(found) == "legal"
         self.counts["legal"] += is_legal and not mode
         assumptions = found.get("assumptions", [])
-        has_static = "static " in "\n".join(function.plain("f")[0])
+        has_static = bool(re.search(r"\b(static|thread_local) ", "\n".join(function.plain("f")[0])))
         has_clauses = bool(function.loops[0].private) and loop == 0
         drops_last = any("is not needed" in each["text"] or "combines the" in each["text"] for each in assumptions)
         needs_last = any(kind in "lb" for kind, _ in function.loops[0].private) or drops_last
@@ -265,7 +265,7 @@ class Oracle:
             if verdict == "independent" and conflicts:
                 self.fault(function, loop, found, f"independent, but iterations conflict in {where}")
                 return
-            # A static variable keeps its value until the next run.
+            # A static or thread_local variable keeps its value until the next run.
             if verdict in POSITIVE and order and not needs_last and not (loop and has_static):
                 self.fault(function, loop, found, f"{verdict}, but the order of the iterations matters in {where}")
                 return
