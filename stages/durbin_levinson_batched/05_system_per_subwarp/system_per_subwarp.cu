@@ -1,10 +1,11 @@
 /// \file
 /// Changed: a sub-warp, a group of 1 to 32 lanes, solves each system. The Schur algorithm replaces
-///          the sums by a row of pairs, which stays in the registers of these lanes. A step computes
-///          the next coefficient before it updates most of the pairs.
+///          the sums by a row of pairs, which stays in the registers of these lanes. Each step
+///          computes the next coefficient before it updates most of the pairs.
 /// Legal:   the Schur algorithm computes the same coefficients. Each step updates each pair from
 ///          this pair and the coefficient alone, so the order of the updates does not matter.
-/// Expect:  limited by the FP64 pipeline, without barriers and with four shuffles per step.
+/// Expect:  limited by the FP64 pipeline, without barriers and with four shuffles of values per
+///          step.
 /// Run:     ./climb durbin_levinson_batched --stages 04,05
 
 #include <cuda_pipeline.h>
@@ -24,9 +25,8 @@ using staircase::View;
 constexpr unsigned warp = 32;
 constexpr unsigned all_lanes = ~0u;
 constexpr unsigned held = 32;     // positions of the row of pairs per lane
-constexpr unsigned interval = 2;  // a warp can store y once in so many steps
 constexpr unsigned team = 4;      // warps per block
-constexpr unsigned resident = 3;  // blocks per SM for which the compiler limits the registers
+constexpr unsigned resident = 2;  // blocks per SM for which the compiler limits the registers
 
 /// Elements of the positions of one lane. The additional slot lets rows and columns of a tile use
 /// all banks.
@@ -137,7 +137,6 @@ __global__ void __launch_bounds__(team* warp, resident)
   for (unsigned m = 1; m < held; ++m) u[m] = v[m - 1];
 
   T alpha = __shfl_sync(all_lanes, -v[0], 0, lanes);
-  const unsigned last = (n - 1) / interval * interval + interval - 1;
   for (unsigned leader = 0; leader * held < n; ++leader)
 #pragma unroll
     for (unsigned step = 0; step < held; ++step) {
@@ -157,10 +156,10 @@ __global__ void __launch_bounds__(team* warp, resident)
       v[step] = lane == leader ? alpha : v[step];
       if (lane == leader) tiles.alpha[t][step] = alpha;
       alpha = following;
-      if (step % interval == interval - 1 && k == last)
-#pragma unroll
-        for (unsigned m = 0; m < held; ++m) tiles.y[t][m] = v[m];
     }
+
+#pragma unroll
+  for (unsigned m = 0; m < held; ++m) tiles.y[t][m] = v[m];
   write<lanes>(tiles, s0, systems, solution);
 }
 // [solve_in_subwarps]
@@ -207,11 +206,12 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
 }  // namespace durbin_levinson_batched
 
 int main(int argc, char** argv) {
-  return durbin_levinson_batched::run_stage(argc, argv,
-                                            {
-                                                .title = "System per sub-warp",
-                                                .idea = "Keep Schur's row in registers of a sub-warp",
-                                                .solve_f64 = durbin_levinson_batched::solve<double>,
-                                                .solve_f32 = durbin_levinson_batched::solve<float>,
-                                            });
+  return durbin_levinson_batched::run_stage(
+      argc, argv,
+      {
+          .title = "System per sub-warp",
+          .idea = "Keep Schur's row in registers of a sub-warp",
+          .solve_f64 = durbin_levinson_batched::solve<double>,
+          .solve_f32 = durbin_levinson_batched::solve<float>,
+      });
 }
