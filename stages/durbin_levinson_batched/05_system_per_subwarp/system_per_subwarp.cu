@@ -172,7 +172,9 @@ void solve_all(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
   if constexpr (lanes < warp)
     if (n > lanes * held) return solve_all<T, 2 * lanes>(systems, n, r, solution);
   const unsigned warps = (systems - 1) / (warp / lanes) + 1;
-  const unsigned concurrent = std::clamp(warps / staircase::processors(), 1u, team);
+  const unsigned that_fit = shared_memory() / sizeof(Tiles<T>);
+  const unsigned concurrent =
+      std::clamp(std::min(warps / staircase::processors(), that_fit), 1u, team);
   const std::size_t bytes = concurrent * sizeof(Tiles<T>);
   staircase::allow_shared_memory(solve_in_subwarps<T, lanes>, bytes);
   solve_in_subwarps<T, lanes>
