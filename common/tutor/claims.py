@@ -92,7 +92,8 @@ STEPS = {
         "14_paired_steps": ""},
     "durbin_levinson_batched": {
         "01_openmp": "regions", "02_naive_cuda": "launches", "03_register_resident": "sectors per global request",
-        "04_system_per_block": ("sectors per global request", {"n": 96})}}
+        "04_system_per_block": ("sectors per global request", {"n": 96}),
+        "05_system_per_subwarp": "block_barriers, shared_loads"}}
 
 @dataclasses.dataclass(frozen=True)
 class Promise:

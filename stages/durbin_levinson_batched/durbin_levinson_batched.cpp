@@ -178,9 +178,11 @@ const staircase::Workload<Problem, 3> workload{
     .check_solution = check_positive_definite,
     .traffic = {{"02_naive_cuda", traffic},
                 {"03_register_resident", traffic},
-                {"04_system_per_block", traffic}},
+                {"04_system_per_block", traffic},
+                {"05_system_per_subwarp", traffic}},
     // Beyond this order, the step down of a baseline loses too many digits.
     .limits = {{"03_register_resident", {{"n", 64}}},
+               {"05_system_per_subwarp", {{"n", 1024}}},
                {"baseline_cusolver_potrf_batched", {{"n", 512}}},
                {"baseline_openblas_posv", {{"n", 512}}}}};
 

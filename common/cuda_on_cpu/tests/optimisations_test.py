@@ -380,6 +380,14 @@ def durbin_levinson_batched(stage):
     yield "04 waits once per order and block", waits == 3
     yield ("04 stays on the chip: it moves each number once, where 02 goes through y for each order",
            long.over_ideal(".*") <= 1.2 and long.sectors() < stage("02_naive_cuda", systems=3, n=600).sectors() / 100)
+    in_lanes = stage("05_system_per_subwarp")
+    yield "05 moves at most 1.1 times the ideal", in_lanes.over_ideal(".*") <= 1.1
+    yield "05 never waits at a barrier", in_lanes.sum("solve_in_subwarps", "block_barriers") == 0
+    yield "05 has no bank conflicts in f64, few in f32", in_lanes.shared_over_ideal("solve_in_subwarps") <= (
+        1 if in_lanes.bytes_of_number == 8 else 1.1)
+    # Each lane loads its 32 values of r, and the warp writes 32 rows of y and of the coefficients.
+    yield ("05 loads no number of r from shared memory twice",
+           in_lanes.sum("solve_in_subwarps", "shared_loads", "requests") == 8 * 3 * 32)
 
 
 def matmul(stage):

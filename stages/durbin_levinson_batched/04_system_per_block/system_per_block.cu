@@ -7,6 +7,7 @@
 /// Expect:  limited by shared memory for high orders, and by the dependency chain of an order for
 ///          low ones.
 /// Run:     ./climb durbin_levinson_batched --stages 02,04
+/// Next:    05_system_per_subwarp solves each system in the registers of a few lanes.
 
 #include "../durbin_levinson_batched.hpp"
 
