@@ -95,6 +95,7 @@ class Job:
     out: pathlib.Path  # the output directory
     seconds: float | None = None  # the time limit of the check, without compilation; None: only each run is limited
     progress: typing.Callable = lambda text: None  # is called with what runs now
+    printed: dict = dataclasses.field(default_factory=dict)  # what the working copy prints, by test case
 
     @property
     def text(self):
@@ -227,9 +228,10 @@ def described(program):
 
 
 def solve(program, problem, precision, ranks, output):
-    """Solves a problem and writes the solution to a file; returns the tolerance."""
-    record = counting.run([program, *counting.options_for(problem, precision), "--output", output], counting.DEVICES, ranks)
-    return json.loads(record)["tolerance"]
+    """Solves a problem and writes the solution to a file; returns the tolerance, and the text that the program prints otherwise."""
+    record, text = counting.record_in(
+        counting.run([program, *counting.options_for(problem, precision), "--output", output], counting.DEVICES, ranks))
+    return record["tolerance"], text
 
 
 def solution_of_zero(job, name, problem):
@@ -300,7 +302,8 @@ def wrong_case(job, program, name, problem, precision, ranks):
         except Failed:
             return False  # stage zero has no solution
         try:
-            tolerance = solve(program, problem, precision, ranks, output)
+            tolerance, text = solve(program, problem, precision, ranks, output)
+            job.printed.setdefault(f"{name}, {precision}", text)
         except OutOfTime:
             raise
         except Failed as failed:
@@ -327,8 +330,28 @@ def partial_sentence(right, wrong, cases, ran):
     return f"wrong for: {', '.join(dict.fromkeys(wrong))}; right for: {', '.join(dict.fromkeys(right)) or 'none'}{left}"
 
 
+LINES = 5  # of the program's own output that a remark shows
+
+
+def output_remarks(printed):
+    """A remark with the beginning of the program's own output for the first test case that has one; no remark without output."""
+    for case, text in printed.items():
+        if lines := text.splitlines():
+            left = [f"({len(lines) - LINES} more lines)"] if len(lines) > LINES else []
+            return ["\n".join([f"your program prints for {case}:", *(f"  {line[:100]}" for line in lines[:LINES]), *left])]
+    return []
+
+
 def agrees(job, program, on="agrees"):
-    """The step *agrees* (or *GPU*), and the test cases that failed."""
+    """The step *agrees* (or *GPU*), with a remark on what the program prints, and the test cases that failed."""
+    job.printed.clear()
+    step, wrong = compared(job, program, on)
+    step.remarks += output_remarks(job.printed)
+    return step, wrong
+
+
+def compared(job, program, on):
+    """The step *agrees* (or *GPU*) without remarks, and the test cases that failed."""
     about = described(program)
     ranks = counting.FEW_RANKS if about["ranks"] else 0
     cases = about["test_cases"]

@@ -9,6 +9,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import tempfile
@@ -141,6 +142,16 @@ def options_for(problem, precision):
     return [*settings, "--precision", precision, "--warmup", "0", "--repeat", "1", "--json", "-"]
 
 
+def record_in(output):
+    """The record that a program prints with `--json -`, and the text that the program prints otherwise, with printf for example. Raises
+    Failed if there is no record."""
+    for start in (found.start() for found in reversed(list(re.finditer(r'\{\s*"workload":', output)))):
+        with contextlib.suppress(ValueError):
+            record, end = json.JSONDecoder().raw_decode(output, start)
+            return record, (output[:start] + output[end:]).strip()
+    raise Failed("the program ended before it returned a result: does it call exit()?", 0, output)
+
+
 def of_timeline(record):
     """How many overlapping intervals of each name there are, and how many slices were serialised before the kernels of the previous
     slice ended."""
@@ -156,9 +167,9 @@ def of_device(program, problem, precision):
     """The counters and the report of the analysed program that belongs to a program for the CPU device."""
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory, "report.json")
-        record = ""
+        record = None
         try:
-            record = run([f"{program}-analyze", *options_for(problem, precision)], DEVICES | {"CUDA_ON_CPU_REPORT": str(path)})
+            record, _ = record_in(run([f"{program}-analyze", *options_for(problem, precision)], DEVICES | {"CUDA_ON_CPU_REPORT": str(path)}))
         except Failed as failed:
             # The program also ends with a failure status if the analysis found an error. A result that is not finite has been
             # analysed, too.
@@ -166,11 +177,10 @@ def of_device(program, problem, precision):
             is_not_finite = failed.status == 1 and "the solution is wrong" in str(failed)
             if not report["errors"] and not (report["kernels"] and is_not_finite):
                 raise
-            with contextlib.suppress(ValueError):  # the record is incomplete if the program ended early
-                json.loads(failed.output)
-                record = failed.output
+            with contextlib.suppress(Failed):  # the record is incomplete if the program ended early
+                record, _ = record_in(failed.output)
         report = json.loads(path.read_text())
-    return of_kernels(report["kernels"]) | (of_timeline(json.loads(record)) if record else {}), report
+    return of_kernels(report["kernels"]) | (of_timeline(record) if record else {}), report
 
 
 def of_kernels(kernels):
@@ -209,9 +219,9 @@ def of_processor(program, problem, precision, messages=None):
         environment = {"STAIRCASE_ACCESSES": directory, "STAIRCASE_COUNTED": directory}
         if messages:
             environment["LD_PRELOAD"] = str(messages)
-        failed, record = None, ""
+        failed, record = None, None
         try:
-            record = run([program, *options_for(problem, precision)], THREADS | environment, FEW_RANKS if messages else 0)
+            record, _ = record_in(run([program, *options_for(problem, precision)], THREADS | environment, FEW_RANKS if messages else 0))
         except Failed as why:
             failed = why
         accesses, sent = ([json.loads(path.read_text()) for path in pathlib.Path(directory).glob(pattern)]
@@ -226,5 +236,5 @@ def of_processor(program, problem, precision, messages=None):
     busiest = max((each.get("busiest", 0) for each in accesses), default=0)
     counters["share of one thread"] = busiest / max(1, max((each["reads"] + each["writes"] for each in accesses), default=1))
     if record and not messages:
-        counters |= of_timeline(json.loads(record))
+        counters |= of_timeline(record)
     return dict(counters), next((race for race in races if race[0][0]), None)
