@@ -169,8 +169,9 @@ def printed(step):
     """The text of a step for the terminal."""
     lines = [f"{TITLES[step.name]:<24} {STATES.get(step.state, step.state)}"]
     for sentence in [*step.says, *(f"Remark: {remark}" for remark in step.remarks)]:
-        lines += textwrap.wrap(sentence, 96, initial_indent="    ", subsequent_indent="        ", break_long_words=False,
-                               break_on_hyphens=False)
+        for number, line in enumerate(sentence.splitlines()):
+            lines += textwrap.wrap(line, 96, initial_indent="        " if number else "    ", subsequent_indent="        ",
+                                   break_long_words=False, break_on_hyphens=False)
     return "\n".join(lines)
 
 

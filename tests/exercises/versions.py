@@ -41,6 +41,10 @@ FILES = r"tiled\.cu:\d+"
 
 ATA_04 = [
     ("the solution itself", {"agrees": (RIGHT,), "clean": (CLEAN,), "optimised": (RIGHT,)}),
+    ("the kernel prints", {"agrees": (RIGHT, r"your program prints for smallest, f64:\n  \{sum 0\}"), "clean": (CLEAN,), "optimised": (RIGHT,)},
+     (STORE, STORE + '\n  if (i == 0 && j == 0) printf("{sum %d}\\n", 0);')),
+    ("the program exits before the result", {"agrees": wrong("ended before it returned a result: does it call exit"), "clean": (UNKNOWN,)},
+     (LAUNCH, LAUNCH + "\n  std::exit(0);")),
     ("no barrier before the computation", {"clean": (UNCLEAN, "race", "with no barrier between", FILES)},
      (BARRIER + "    for", "    for")),
     ("no barrier after the computation", {"agrees": wrong("wrong for: "), "clean": (UNCLEAN, "race", FILES)}, (BARRIER + "  }", "  }")),
