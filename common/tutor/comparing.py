@@ -64,13 +64,28 @@ def differences(solution, reference, tolerance):
     first, count = wrong[0], len(solution.values)
     of_all = "" if count == 1 else "; all elements are wrong" if len(wrong) == count else (
         f"; {len(wrong)} of {count} elements {'is' if len(wrong) == 1 else 'are'} wrong")
-    return [f"element {solution.index(first)} is {solution.values[first]:.9g} and must be "
-            f"{reference.values[first]:.9g}{of_all}", *guesses(solution, reference, tolerance, bounds, wrong)]
+    value, wanted = solution.values[first], reference.values[first]
+    digits = 9 if f"{value:.9g}" != f"{wanted:.9g}" else 17
+    return [f"element {solution.index(first)} is {value:.{digits}g} and must be {wanted:.{digits}g}{of_all}",
+            *guesses(solution, reference, tolerance, bounds, wrong)]
+
+
+# The unit roundoff of f32 is 6e-8. A sum of products of rounded values loses a few times as much.
+ROUNDED = (1e-9, 4e-6)
+
+
+def is_rounded(solution, reference, bounds, wrong):
+    """Whether the errors are as large as if values had been rounded to f32."""
+    errors = [abs(solution.values[place] - reference.values[place]) / (bounds[place] or 1) for place in wrong]
+    return all(error < ROUNDED[1] for error in errors) and max(errors) > ROUNDED[0]
 
 
 def guesses(solution, reference, tolerance, bounds, wrong):
     """Yields at most one sentence about a pattern in the wrong elements."""
     count = len(solution.values)
+    if is_rounded(solution, reference, bounds, wrong):
+        yield "the errors are as large as the rounding errors of f32: is a value of a wider type stored as float?"
+        return
 
     def fits(place, wanted):
         return not is_wrong(solution.values[place], wanted, bounds[place] or 1, tolerance)

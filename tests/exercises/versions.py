@@ -43,6 +43,8 @@ ATA_04 = [
     ("the solution itself", {"agrees": (RIGHT,), "clean": (CLEAN,), "optimised": (RIGHT,)}),
     ("the kernel prints", {"agrees": (RIGHT, r"your program prints for smallest, f64:\n  \{sum 0\}"), "clean": (CLEAN,), "optimised": (RIGHT,)},
      (STORE, STORE + '\n  if (i == 0 && j == 0) printf("{sum %d}\\n", 0);')),
+    ("tiles of floats", {"agrees": wrong("is a value of a wider type stored as float")},
+     ("__shared__ double left", "__shared__ float left"), ("__shared__ double right", "__shared__ float right")),
     ("the program exits before the result", {"agrees": wrong("ended before it returned a result: does it call exit"), "clean": (UNKNOWN,)},
      (LAUNCH, LAUNCH + "\n  std::exit(0);")),
     ("no barrier before the computation", {"clean": (UNCLEAN, "race", "with no barrier between", FILES)},
