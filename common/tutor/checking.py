@@ -631,9 +631,8 @@ def verdict(name, yours, stages, before):
 
 def worst_line(report, counter, places):
     """Sentences about the line of a source that contributes most to a counter; empty if there is none."""
-    wanted = {"global_loads": "global load", "global_stores": "global store", "shared_loads": "shared load",
-              "shared_stores": "shared store"}.get(counter.removesuffix(" excess"), "global" if "global" in counter else "shared" if
-                                                    "shared" in counter else None)
+    groups = {group: group.replace("_", " ").removesuffix("s") for group in counting.GROUPS}
+    wanted = groups.get(counter.removesuffix(" excess"), "global" if "global" in counter else "shared" if "shared" in counter else None)
     lines = [line for kernel in report.get("kernels", []) for line in kernel["lines"]
              if wanted and line["access"].startswith(wanted)]
     if not lines:
