@@ -7,6 +7,7 @@ check() yields the steps; result_of() checks a file and returns all of them as o
 import concurrent.futures
 import dataclasses
 import fcntl
+import contextlib
 import functools
 import hashlib
 import itertools
@@ -363,7 +364,9 @@ def compared(job, program, on):
         job.progress(f"{on}: {name} ({size_of(problem, cases)}), {precision}")
         before = counting.seconds_left()
         try:
-            found = wrong_case(job, program, name, problem, precision, ranks)
+            # The analysis shall find the cause of a wrong result, although another test case may not end.
+            with counting.half_of_time() if wrong else contextlib.nullcontext():
+                found = wrong_case(job, program, name, problem, precision, ranks)
         except OutOfTime as late:
             of_case = before - max(0, counting.seconds_left()) if job.seconds else begun
             unfinished = f"{name} ({size_of(problem, cases)}), {precision}"

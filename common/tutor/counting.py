@@ -72,6 +72,17 @@ def seconds_left():
     return SECONDS if CLOCK.get() is None else CLOCK.get().left()
 
 
+@contextlib.contextmanager
+def half_of_time():
+    """Limits the runs within to half of the time that is left, so that later runs have the other half."""
+    clock = CLOCK.get()
+    token = CLOCK.set(clock and Clock(clock.seconds, time.monotonic() + clock.left() / 2))
+    try:
+        yield
+    finally:
+        CLOCK.reset(token)
+
+
 def patience(clock):
     """The seconds that thread blocks of the CPU device may wait for each other: less than the check may take."""
     return {"CUDA_ON_CPU_PATIENCE": str(max(2, min(20, int(clock.seconds / 3))))} if clock else {}
