@@ -5,9 +5,9 @@ check() yields the steps; result_of() checks a file and returns all of them as o
 """
 
 import concurrent.futures
+import contextlib
 import dataclasses
 import fcntl
-import contextlib
 import functools
 import hashlib
 import itertools
