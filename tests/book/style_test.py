@@ -300,7 +300,27 @@ def unannounced_figures(text, path):
         before = block if block.kind != "drawn" else before
 
 
-RULES = {"terms": wrong_terms, "length": long_sentences, "figures": unannounced_figures}
+MARKER = re.compile(r" {0,3}(?:\d+[.)]|[-+*]) ")  # of an item of a list
+IN_PARAGRAPH = re.compile(r"(?![ \t|#>`<]|$)")  # the beginning of a line that may belong to a paragraph
+
+
+def accidental_lists(text, path):
+    """Yields (line, finding) for lines of paragraphs that Markdown takes for items of lists, because they begin with a number and a full
+    stop, or with a sign."""
+    if not path.endswith(".md"):
+        return
+    before, is_code, is_list = "", False, False
+    for number, line in enumerate(text.splitlines(), 1):
+        is_code ^= line.lstrip().startswith("```")
+        is_item = bool(MARKER.match(line)) and not is_code
+        in_paragraph = bool(IN_PARAGRAPH.match(before)) and not is_list and not before.rstrip().endswith((":", "-->"))
+        if is_item and in_paragraph:
+            yield number, f"this line of a paragraph begins like an item of a list: {line[:40]}"
+        is_list = is_item or (is_list and bool(line.strip()))
+        before = line
+
+
+RULES = {"terms": wrong_terms, "length": long_sentences, "figures": unannounced_figures, "lists": accidental_lists}
 
 
 def advice(text, path):
@@ -352,7 +372,10 @@ SEEDED = {
     "figures": (
         ("The figure shows both tiles. Follow the green row.\n\n*A diagram is here.*<!-- diagram.x.html -->\n",
          "There are two tiles.\n\n*A diagram is here.*<!-- diagram.x.html -->\n"),
-        ("The figure shows both: *A figure.*<!-- played_tile.html -->\n", "## The figure\n\n*A figure.*<!-- played_tile.html -->\n"))}
+        ("The figure shows both: *A figure.*<!-- played_tile.html -->\n", "## The figure\n\n*A figure.*<!-- played_tile.html -->\n")),
+    "lists": (
+        ("Stages:\n- 1\n- 2\n\n1. One\n2. Two\n   lines\n3. Three\n", "Orders are at most\n1024. A step follows.\n"),
+        ("```\na\n+ b\n```\n\n| a |\n- b\n", "It is in row r\n+ 8 of the tile.\n"))}
 SOURCES = (("// The block's rows\n// are checked.\nint a;  // rounds to zero\n", "int a;\n// how many rows have\n// told of theirs\n"),
            ('  .title = "Tiled",\n', '  .title = "Told to all",\n'))
 
@@ -394,6 +417,7 @@ def main(*words):
                     ("standard terms are used", over(root, "terms")),
                     ("sentences are short", over(root, "length")),
                     ("the text announces every diagram", over(root, "figures")),
+                    ("no line of a paragraph begins like an item of a list", over(root, "lists")),
                     ("seeded faults are found", unnoticed())))
         return 0
     names = [word for word in words if word != "--advice"]
