@@ -53,6 +53,8 @@ class Build:
     def lacks(self, source, said):
         """Whether a source that is not compiled here includes a header that is not here either. The CPU device's headers
         stand in for CUDA's in CUDA sources only; to another source, such a header is missing without the toolkit."""
+        if "come with CUDA's toolkit" in said:  # a header that needs a table of the toolkit
+            return True
         missing = re.search(r"'([\w/.+-]+)' file not found", said)
         is_cuda = source.suffix == ".cu"  # nvcc finds the toolkit's headers by itself
         if not missing or (source in self.sources and not is_cuda):

@@ -597,6 +597,11 @@ def names_of_std(cwd):
     # cusolverDn.h includes LAPACK's header, which includes <complex> and further headers.
     names = ("array clamp function bind complex variant thread mutex deque list map queue stack set gcd accumulate iota random_device ratio regex "
              "find transform reduce shuffle sample unique_ptr shared_ptr unordered_map for_each merge rotate generate vector sort count optional").split()
+    # CUDA's own cuda_runtime.h includes <utility>, which declares std::array from GCC 14 on.
+    plain = cwd / "plain.cpp"
+    plain.write_text("#include <utility>\nusing namespace std;\nfloat array;\nfloat value() { return array; }\n")
+    if subprocess.run(["g++", "-std=c++17", "-fsyntax-only", plain], capture_output=True, check=False).returncode != 0:
+        names.remove("array")
     for header in ("cuda_runtime.h", "cooperative_groups.h", "cuda_fp16.h", "cuda_fp8.h", "cublas_v2.h", "cufft.h", "curand.h"):
         (cwd / "std.cu").write_text(f"#include <{header}>\nusing namespace std;\n" + "".join(f"float {name};\n" for name in names)
                                     + "__global__ void k(float* p) { p[threadIdx.x] = 1; }\n"
@@ -700,6 +705,31 @@ def no_toolkit(cwd):
     check(result.returncode == 1 and result.stderr.splitlines()[-1] == said, result.stderr)
     result = subprocess.run([COMMAND, "wrong.cu"], cwd=cwd, env=environment, text=True, capture_output=True, check=False)
     check(result.returncode == 1 and "toolkit" not in result.stderr, result.stderr)
+
+
+def without_toolkit(cwd):
+    """Without the toolkit, all headers of cuda::std can be included in one source"""
+    headers = sorted(path.name for path in (HERE.parent / "include" / "cuda" / "std").iterdir())
+    check(len(headers) >= 12, headers)
+    for order in (headers, headers[::-1]):
+        (cwd / "together.cu").write_text("".join(f"#include <cuda/std/{name}>\n" for name in order) + """#include <cstdio>
+__global__ void k(cuda::std::atomic<int>* sum, cuda::std::array<int, 2> of) {
+  sum->fetch_add(cuda::std::get<1>(cuda::std::make_tuple(0, of[1])) + int(cuda::std::numeric_limits<unsigned char>::max()));
+}
+int main() {
+  cuda::std::atomic<int>* sum;
+  cudaMallocManaged(&sum, sizeof *sum);
+  *sum = 0;
+  k<<<2, 32>>>(sum, {1, 2});
+  cudaDeviceSynchronize();
+  std::printf("%d\\n", sum->load());
+}
+""")
+        environment = {**os.environ, "CUDA_HOME": "/nowhere"}
+        result = subprocess.run([COMMAND, "--quiet", "together.cu", "-o", "together"], cwd=cwd, env=environment, text=True, capture_output=True, check=False)
+        check(result.returncode == 0 and not result.stderr, result.stderr)
+        said = run(cwd / "together", cwd=cwd).stdout
+        check(said == f"{64 * 257}\n", said)
 
 
 def order(cwd):
@@ -818,8 +848,8 @@ def standards(cwd):
         run(COMMAND, f"-std={standard}", "-Xcompiler", "-Wall,-Wextra,-Werror", "-c", "all.cu", "-o", "all.o", cwd=cwd)
 
 
-CHECKS = (several_files, objects, libraries_first, plain_c, last_kernel, translated, profiler, another_language, dependencies, makefile, cmake, cmake_toolkit, meson, passes, analysis, other_compiler, warnings, names_of_std, uncovered_libraries, shifts, report, sample, thrust, cub, no_toolkit, order, first_error, nested,
-          spins, modules, analysed_modules, refusals, questions, standards)
+CHECKS = (several_files, objects, libraries_first, plain_c, last_kernel, translated, profiler, another_language, dependencies, makefile, cmake, cmake_toolkit, meson, passes, analysis, other_compiler, warnings, names_of_std, uncovered_libraries, shifts, report, sample, thrust, cub, no_toolkit, without_toolkit, order, first_error,
+          nested, spins, modules, analysed_modules, refusals, questions, standards)
 
 
 def main():
