@@ -299,11 +299,10 @@ def hint(arguments, copy):
     if not 1 <= level <= len(every):
         raise Refused(f"--level takes 1 to {len(every)}, not {level}")
     copy.try_to_record_progress(hints=max(level, copy.progress().get("hints", 0)))
+    print(f"Hint {level} of {len(every)}." + ("" if level < len(every) else f" ./climb solution {copy.command} shows the rest."))
     for line in every[level - 1].splitlines():
         # Lines of a skeleton stay as they are.
         print(line if line.startswith("    ") else "\n".join(textwrap.wrap(line, 100, subsequent_indent="    ", break_long_words=False)))
-    print(f"Hint {level} of {len(every)}." + (
-        "" if level < len(every) else f" ./climb solution {copy.command} shows the rest."))
     return 0
 
 
