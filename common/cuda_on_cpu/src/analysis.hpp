@@ -1,6 +1,6 @@
 /// \file
-/// What the machine and the runtime tell the analysis, and all that they know of it: its own
-/// headers see theirs. Programs that are not analysed link analysis/no_analysis.cpp.
+/// The interface between the analysis and the rest of the CPU device. A program that is not
+/// analysed links analysis/no_analysis.cpp, whose functions do nothing.
 
 #pragma once
 
@@ -24,65 +24,73 @@ namespace analysis {
 
 extern const bool enabled;
 
-/// A module was loaded, whose shared memory takes so many bytes in the thread area.
+/// A module has been loaded.
+/// \param shared bytes of its shared memory in the thread area
 void image_loaded(const LoadedImage& image, std::size_t shared);
 
-/// A launch begins and ends.
+/// Called at the beginning and at the end of a launch.
 void launch_begins(Launch& launch);
 void launch_ends(Launch& launch);
 
-/// Whether the user wants some blocks of a launch to be run only, and not analysed; and whether one
-/// is such a block.
+/// Whether CUDA_ON_CPU_BLOCKS excludes some blocks of a launch from the analysis, and whether it
+/// excludes the block with index `number`.
 bool leaves_out(const Launch& launch);
 bool is_left_out(const Launch& launch, unsigned number);
 
-/// Blocks of a launch run side by side, on trial: whether that may be, from which block on, and
-/// whether there is no room for more of them. When all that began have ended, either their order
-/// does not matter, and several threads check what was noted; or what they wrote is taken back.
+/// A trial runs blocks of a launch speculatively in parallel, from the block `first` on.
+/// `may_be_tried` returns whether a launch allows a trial. `trial_is_full` returns whether no
+/// further block may begin, because the logs are full. If blocks have conflicted, `trial_ends`
+/// restores the memory that the blocks have written and returns false. If no blocks have
+/// conflicted, `size` threads call `check_trial`, and each thread checks a part of the logs.
 bool may_be_tried(const Launch& launch);
 void trial_begins(Launch& launch, unsigned first);
 bool trial_is_full();
 bool trial_ends(Launch& launch);
 void check_trial(Launch& launch, unsigned rank, unsigned size);
 
-/// A block begins and ends on this thread of the operating system.
+/// Called when this thread of the operating system begins or ends a block.
 void block_begins(Block& block);
 void block_ends(Block& block);
 
-/// No lane of the warp runs: the accesses that they wait with form requests.
+/// Groups the pending accesses of a warp into requests and checks them. At this time, no lane of
+/// the warp runs.
 void resolve(Warp& warp);
 
-/// A thread ends, or waits for others: what it wrote last is there now.
+/// A thread ends or waits for other threads. Its last write is complete, so the written value can
+/// be compared with the old one.
 void stops(const Thread& thread);
 
-/// Some lanes of a warp, but not all that live, ordered their accesses.
+/// Some lanes of a warp, but not all live lanes, have synchronised with each other.
 void lanes_ordered(Warp& warp, unsigned lanes);
 
-/// Some threads of a block passed a cuda::barrier: one arrives, its phase ends, one has waited.
+/// Synchronisation at a cuda::barrier: the current thread arrives, the phase ends, and the current
+/// thread has waited.
 void arrives_at(const void* barrier);
 void phase_ends(const void* barrier);
 void has_waited_at(const void* barrier);
 
-/// At the barrier of the gang of the running block: a thread arrives there and will wait later, all
-/// threads of the block have arrived, and they have waited.
+/// Synchronisation at the barrier of the running block's gang. A gang is a cluster or a cooperative
+/// grid. The functions signal that a thread has arrived and will wait later, that all threads of
+/// the block have arrived, and that all have waited.
 void arrives_at_gang(const Thread& thread);
 void arrives_at_gang();
 void has_waited_for_gang();
 
-/// Lanes of a warp met in one operation from different places.
+/// Reports lanes of a warp that wait for each other in collectives at different instructions.
 void different_operations(const Thread& thread, const Thread& other);
 
-/// A lane that has ended took part in the same operation with another mask.
+/// Reports that two lanes used different masks in one collective. The lane `other` has ended since
+/// then.
 void different_masks(const Thread& thread, const Thread& other);
 
-/// A shuffle by a distance reads a lane outside of its mask, so the value is undefined.
+/// Reports a shuffle that reads from a lane outside of the mask: the value is undefined.
 void asks_outside_mask(const Thread& thread, unsigned absent);
 
-/// Threads of one block met at barriers in different places.
+/// Reports threads of one block that wait at different barriers.
 void different_barriers(const Thread& thread, const Thread& other);
 
-/// What an access does. An atomic write does not ask what was there; an early write is what a copy
-/// may do from its start on.
+/// The kind of an access. An `atomic_write` does not depend on the old value. An `early_write`
+/// belongs to an asynchronous copy, which may write at any time after its start.
 enum Kind : std::uint8_t {
   read,
   write,
@@ -96,93 +104,101 @@ enum Kind : std::uint8_t {
   early_write
 };
 
-/// An access that the device's own code makes for a thread, in pieces as wide as a GPU could move
-/// them; `frame` is that of the function that the kernel called.
+/// Checks an access that the code of the CPU device makes for the current thread. The access is
+/// divided into pieces of a width that a GPU can access.
+/// \param frame stack frame of the function that the kernel called
 void access(const void* address, std::size_t bytes, Kind kind, const void* place,
             const void* frame);
 
-/// The current thread starts a copy into shared memory and will wait for it later: the bytes are
-/// checked, but the access is made and counted when the thread waits.
+/// The current thread starts an asynchronous copy into shared memory. The bytes are checked now.
+/// The access is made and counted when the thread waits for the copy.
 void copy_starts(const void* to, std::size_t bytes, const void* place);
 
-/// The current thread sends bytes to the shared memory of another block: only the place is checked.
+/// The current thread sends bytes to the shared memory of another block. Only the address is
+/// checked.
 void sends(const void* to, std::size_t bytes, const void* place);
 
-/// Bytes came into the shared memory of the block that runs, from another one.
+/// Bytes from another block have been stored in the shared memory of the running block.
 void received(const void* address, std::size_t bytes);
 
-/// Why an operation of a stream reads memory. A copy to the host makes bytes that nothing has
-/// written visible to the host. A copy within the device marks its destination as unwritten.
+/// The purpose for which an operation of a stream reads memory. A copy to the host may show
+/// unwritten bytes to the host. In a copy within the device, the copies of unwritten bytes count as
+/// unwritten.
 enum class Purpose : std::uint8_t { use, copy_to_host, copy_within_device };
 
-/// An access of a copy or of a fill, as operation of a stream.
+/// Checks an access by a copy or a memset in a stream.
 void copy_access(const void* address, std::size_t bytes, Kind kind, const Operation& operation,
                  Purpose purpose = Purpose::use);
 
-/// A copy within the device has been noted: bytes that nothing has written at its source count as
-/// unwritten at its destination.
+/// Marks the copies of unwritten bytes as unwritten, after a copy within the device. Must be called
+/// after `copy_access` for both sides of the copy.
 void carry_unwritten(const void* to, const void* from, std::size_t bytes);
 
-/// A block of a plain launch waits in a loop, and other blocks start beside it.
+/// Adds a note to the report: a block waits for another block, but the launch is not cooperative.
 void blocks_wait_for_each_other(const Thread& thread);
 
-/// A copy has transferred bytes to the host, or to the device. The analysis searches them for
-/// addresses of functions: the host may pass on addresses that it got from the device, but its own
-/// addresses are not valid on the device.
+/// A copy has transferred bytes to the host or to the device. The analysis searches the bytes for
+/// addresses of functions. A function address that the host has read from the device is valid on
+/// the device; the host's own function addresses are not.
 void copied_to_host(const void* bytes, std::size_t count);
 void copied_to_device(const void* bytes, std::size_t count, const Operation& operation);
 
-/// For whom a fence orders accesses: those threads that it names, and all before them.
+/// The scope of a fence. Each scope includes the scopes before it. `nobody` means that there is no
+/// fence.
 enum class Among : std::uint8_t { nobody, block, device, system };
 
-/// A fence of the current thread; an atomic behind it publishes what came before, among those for
-/// whom it is.
+/// The current thread makes a fence. A later atomic operation of this thread releases the accesses
+/// before the fence, in the scope of the fence.
 void fence(Among among);
 
-/// The host is about to have something done: what it saw in memory before comes before that.
+/// The host is about to request an operation. The operation happens after the releases that the
+/// host has acquired from flags.
 void host_asks();
 
-/// A call, or a launch, failed, and the source does not look at what it returned; and the program
-/// asks for the last error, which counts for all of that thread of the host, or of the kernel.
-/// \param thread of a kernel that called; null: the host did
+/// `error_dropped` logs the error of a call or a launch whose result the source ignores.
+/// `errors_looked_at` discards the logged errors of the calling thread, which has asked for the
+/// last error.
+/// \param thread thread of a kernel that made the call; null for a call of the host
 void error_dropped(const void* place, const Thread* thread, const std::string& sentence);
 void errors_looked_at();
 
-/// What a thread of a kernel has done, and knows to be done, where it asks for an operation that
-/// others do later: what they do comes behind that, while the operation lasts.
+/// The clock that an operation, such as a child launch, inherits from the kernel thread that
+/// requests it. From `child_begins` to `child_ends`, the operation counts as happening after all
+/// accesses that the thread has made or acquired.
 struct Inheritance;
 std::shared_ptr<const Inheritance> inheritance(const Thread& thread);
 void child_begins(std::uint32_t operation, std::shared_ptr<const Inheritance> inheritance);
 void child_ends(std::uint32_t operation);
 
-/// The number of threads of the operating system that belong to the analysis.
+/// The number of operating-system threads that the analysis has started.
 int own_threads();
 
-/// Memory was allocated or given back.
+/// Memory has been allocated or freed.
 void allocated(const void* address, std::size_t bytes);
 void freed(const void* address, std::size_t bytes, const void* place);
 
-/// Memory that a graph had reserved is allocated, once more perhaps, by an operation of a stream.
+/// An operation of a stream allocates memory that a graph has reserved. Each launch of the graph
+/// allocates the same memory again.
 void allocated_again(Allocation& allocation, const Operation& operation);
 
-/// The number of races that were found, including stores of equal values. `forget_findings`
-/// discards all findings. Both functions are for tests of the race detector.
+/// For tests of the race detector: `races_found` returns the number of races found, including
+/// stores of equal values. `forget_findings` discards all findings.
 std::uint64_t races_found();
 void forget_findings();
 
-/// Bytes of a word to which two accesses race.
+/// The bytes of a four-byte word for which two accesses race.
 struct RacyBytes {
-  const void* address;  ///< of the word
-  std::uint32_t block;  ///< number of the block of the later access
+  const void* address;  ///< address of the word
+  std::uint32_t block;  ///< index of the block that makes the later access
   std::uint8_t mask;
 };
 
-/// Records the bytes of all races from now on; the second function returns those since
-/// `forget_findings`. Both functions are for tests of the race detector.
+/// For tests of the race detector: `watch_racy_bytes` starts to record the bytes of all races.
+/// `racy_bytes` returns the bytes recorded since `forget_findings`.
 void watch_racy_bytes();
 std::vector<RacyBytes> racy_bytes();
 
-/// Other processes write to memory, unseen.
+/// Other processes may write to an allocation, so all its bytes count as written.
 void written_by_others(Allocation& allocation);
 
 }  // namespace analysis

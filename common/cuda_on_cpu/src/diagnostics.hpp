@@ -1,5 +1,5 @@
 /// \file
-/// Diagnostics of errors in kernels and in calls of the host.
+/// Diagnostics of errors in kernels and in host calls.
 
 #pragma once
 
@@ -11,19 +11,20 @@ struct Thread;
 
 struct Diagnostic {
   const char* kind;                   ///< "race", "deadlock", ...
-  const void* place = nullptr;        ///< behind the instruction that found it
-  const void* other_place = nullptr;  ///< behind the instruction that it collided with
-  const Thread* thread = nullptr;     ///< null: the host
+  const void* place = nullptr;        ///< address after the instruction at which the error was
+                                      ///< found
+  const void* other_place = nullptr;  ///< address after the conflicting instruction, or null
+  const Thread* thread = nullptr;     ///< thread of the kernel; null for host code
   std::string sentence;
 };
 
-/// Prints a diagnostic, or, in a program that is analysed, adds it to the report.
+/// Prints a diagnostic or, in an analysed program, adds it to the report.
 void report_diagnostic(const Diagnostic& diagnostic);
 
-/// Ends the program: the CPU device cannot do what the program asks for.
+/// Ends the program with status 3: the CPU device does not support what the program requests.
 [[noreturn]] void fatal(const std::string& sentence);
 
-/// Ends the program: the user asked for what is not allowed, or cannot be written.
+/// Ends the program with status 2: a setting is invalid, or a file cannot be written.
 [[noreturn]] void refuse(const std::string& sentence);
 
 }  // namespace cuda_on_cpu

@@ -1,5 +1,5 @@
 /// \file
-/// Objects that outlive all statics.
+/// Objects that are never destroyed.
 
 #pragma once
 
@@ -8,14 +8,14 @@
 
 namespace cuda_on_cpu {
 
-/// Makes an object that is never destroyed: work that nobody waited for runs at the very end of the
-/// program, and destructors of other statics may still launch.
+/// Makes an object that is never destroyed. Pending operations run at the very end of the program,
+/// and destructors of static objects may still launch kernels.
 template <typename T, typename... Arguments>
 T& indestructible(Arguments&&... arguments) {
   return *std::make_unique<T>(std::forward<Arguments>(arguments)...).release();
 }
 
-/// Keeps the object that a function returns in the same way.
+/// Moves the result of a function into an object that is never destroyed.
 template <typename T>
 T& indestructible_from(T (*make)()) {
   return *std::make_unique<T>(make()).release();

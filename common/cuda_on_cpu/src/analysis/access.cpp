@@ -1,5 +1,6 @@
 /// \file
-/// What happens at each access: where it goes, whether it may, and what it collides with.
+/// The checks of an access: the memory that is used, the right to use this memory, and conflicts
+/// with other accesses.
 
 #include <algorithm>
 #include <bit>
@@ -36,7 +37,7 @@
 #include "values.hpp"
 
 extern "C" {
-// The section of __constant__ variables; absent from programs that have none.
+// The bounds of the section of __constant__ variables; null in programs without such variables.
 extern const char __start_cuda_constant[] __attribute__((weak));
 extern const char __stop_cuda_constant[] __attribute__((weak));
 }
@@ -53,13 +54,16 @@ __thread std::size_t passes_over = 0;
 
 namespace {
 
-constexpr std::ptrdiff_t near_bytes = 4096;  // of an allocation: probably that one was meant
+/// The distance, in bytes, up to which an illegal access is attributed to an allocation.
+constexpr std::ptrdiff_t near_bytes = 4096;
 
-/// The outcome of the checks of an access: it counts as a request of the warp or not, or it is not
-/// performed and the launch ends.
+/// The outcome of the checks of an access. With `request` and `no_request`, the access is
+/// performed; only the former counts as a request of the warp. With the other outcomes, the launch
+/// ends.
 enum class Outcome : std::uint8_t { request, no_request, illegal_address, launch_failure };
 
-/// One shadow per thread of the operating system for its shared memory.
+/// The shadow of the shared memory that a thread of the operating system provides for its blocks.
+/// \param thread_area end of this thread's area
 Shadow& find_shared_shadow(const char* thread_area) {
   using Shadows = std::unordered_map<const char*, std::unique_ptr<Shadow>>;
   static Shadows& shadows = indestructible<Shadows>();
@@ -82,8 +86,8 @@ inline Shadow& shared_shadow(const char* thread_area) {
 }
 
 Shadow& shadow_of(Allocation& allocation) {
-  // Allocations are kept for the whole run, and so are their shadows. Blocks that run side by side
-  // may ask for one at once.
+  // Allocations and their shadows exist until the program ends. Concurrent blocks may request the
+  // same shadow.
   static auto& mutex = indestructible<std::mutex>();
   const std::atomic_ref<void*> shadow(allocation.shadow);
   if (shadow == nullptr) {
@@ -94,14 +98,15 @@ Shadow& shadow_of(Allocation& allocation) {
   return *static_cast<Shadow*>(shadow.load());
 }
 
-/// Held where memory is checked that the host uses, too: its threads, functions that streams call,
-/// and kernels beside them run together.
+/// Guards the checks of memory that the host can access. Host threads, functions that streams call,
+/// and kernels may check such memory at the same time.
 std::recursive_mutex& memory_of_host() {
   static auto& mutex = indestructible<std::recursive_mutex>();
   return mutex;
 }
 
-/// The same, where the memory may be the device's, which copies use beside kernels then.
+/// Locks `memory_of_host` for memory that the host can access. While kernels run concurrently with
+/// the host, copies may use device memory, so the mutex is then locked for device memory as well.
 std::unique_lock<std::recursive_mutex> lock_memory(Region region) {
   return region == Region::host || (region == Region::global && host_goes_on())
              ? std::unique_lock(memory_of_host())
@@ -112,27 +117,29 @@ Region region_of(const Allocation& allocation) {
   return allocation.space == MemorySpace::device ? Region::global : Region::host;
 }
 
-/// The own variables of the program, or of a module, that hold an address; null if none do.
+/// The variables of the program or of a module that contain an address, as one allocation; null if
+/// there are none.
 Allocation* own_data_at(const char* address, std::size_t bytes) {
   for (LoadedImage& image : loaded_images())
     if (image.data.contains(address, bytes)) return &image.data;
   return nullptr;
 }
 
-/// Whether an address lies before the variables of the program, or of a module.
+/// Whether an address lies in the code or the constant data of the program or of a module, which
+/// precede the variables.
 bool is_constant_of_compiler(const char* address) {
   const LoadedImage* image = image_at(address);
   return image != nullptr && address < image->data.base;
 }
 
-/// Variables in __constant__ memory.
+/// A section of variables in __constant__ memory.
 struct Constants {
   const char *begin, *end;
 
   bool contains(const char* address) const { return address >= begin && address < end; }
 };
 
-/// Those of the program, or of a module, that hold an address; none if no ones do.
+/// The section in the program or in a module that contains an address; empty if there is none.
 Constants constants_at(const char* address) {
   const Constants of_program{__start_cuda_constant, __stop_cuda_constant};
   if (of_program.contains(address)) return of_program;
@@ -144,8 +151,8 @@ Constants constants_at(const char* address) {
 
 bool is_constant(const char* address) { return constants_at(address).begin != nullptr; }
 
-/// The variables of the program that no source marks as the device's, by their first byte. The
-/// libraries' own, and those that the compiler makes, are none of them.
+/// The variables of the program that no source marks as device variables, sorted by address.
+/// Variables of libraries and of the compiler are not included.
 std::map<const char*, Variable> read_host_variables() {
   const std::set<std::string>& of_device = names_of_device();
   std::map<const char*, Variable> variables;
@@ -161,7 +168,7 @@ std::map<const char*, Variable> read_host_variables() {
   return variables;
 }
 
-/// The variable of the host that an address lies in, or null.
+/// The host variable that contains an address, or null.
 const Variable* host_variable_at(const char* address) {
   static const auto& variables = indestructible_from(read_host_variables);
   const auto behind = variables.upper_bound(address);
@@ -170,7 +177,7 @@ const Variable* host_variable_at(const char* address) {
   return address < variable.begin + variable.bytes ? &variable : nullptr;
 }
 
-/// The allocation of an address, remembered by the instruction that used it last.
+/// The allocation that contains an address, or null. The last result is cached per instruction.
 inline Allocation* cached_allocation(const char* address, std::size_t bytes, Place place) {
   Allocation*& cached = block->targets->allocations[(place ^ place >> 10) & 1023];
   if (cached != nullptr && cached->living && cached->contains(address, bytes)) return cached;
@@ -189,8 +196,8 @@ std::string accessed(Kind kind, std::size_t bytes) {
   return std::string(verb_of(kind)) + ' ' + std::to_string(bytes) + " bytes ";
 }
 
-/// The index of an access that misses an allocation, if this holds elements of the size of the
-/// access: ": index 400 of 300".
+/// The index of an access outside of an allocation, as in ": index 400 of 300". The text is empty
+/// if the allocation cannot consist of elements of the access's size.
 std::string index_of_access(const Allocation& nearest, std::ptrdiff_t offset, std::size_t bytes) {
   const auto width = static_cast<std::ptrdiff_t>(bytes);
   if (bytes == 0 || offset % width != 0 || nearest.bytes % bytes != 0) return "";
@@ -198,7 +205,7 @@ std::string index_of_access(const Allocation& nearest, std::ptrdiff_t offset, st
          std::to_string(nearest.bytes / bytes);
 }
 
-/// Says what is wrong with an address that no living allocation has.
+/// Reports an access to an address that belongs to no living allocation.
 void report_stray(const char* address, std::size_t bytes, Kind kind, Place place,
                   const Thread* thread) {
   if (is_of_no_block(address)) {
@@ -235,11 +242,12 @@ void report_stray(const char* address, std::size_t bytes, Kind kind, Place place
                   "of memory that only the host may use: it is neither on the device nor pinned");
 }
 
-/// A thread of the operating system whose shared memory an address lies in.
+/// The thread area that contains an address in shared memory; null for an address elsewhere.
 struct SharedPlace {
   const char* thread_area = nullptr;
-  bool ended = false;         ///< whether its block no longer runs
-  bool may_be_early = false;  ///< whether its block, another one, may not have started on a GPU
+  bool ended = false;         ///< whether the block of this area has ended
+  bool may_be_early = false;  ///< whether the area belongs to another block, which may not have
+                              ///< started on a GPU
 };
 
 SharedPlace shared_place(const char* address) {
@@ -256,14 +264,13 @@ SharedPlace shared_place(const char* address) {
   return {};
 }
 
-/// The distance from the beginning of the thread area that an address lies in.
+/// The offset in bytes of an address in its thread area.
 std::size_t offset_of(const char* address, const SharedPlace& shared) {
   return static_cast<std::size_t>(address - (shared.thread_area - thread_area_bytes()));
 }
 
-/// What a byte of the thread area is for: a variable, dynamic shared memory, a guard behind a
-/// variable in shared memory, a flag by which the compiler notes that a variable was initialised,
-/// or a built-in variable.
+/// The use of a byte in the thread area. A guard follows each variable in shared memory. The
+/// compiler sets a flag when a variable has been initialised.
 enum class Use : std::uint8_t { variable, dynamic, guard, flag, builtin };
 
 void add_uses(std::vector<Use>& all, const LoadedImage& image) {
@@ -290,7 +297,7 @@ std::vector<Use>& uses() {
 
 Use use_of(std::size_t offset) { return uses()[offset]; }
 
-/// Where what a byte of the thread area is for changes, from its beginning to its end.
+/// The offsets at which the use of the thread area changes, including its beginning and its end.
 std::vector<std::size_t> find_changes_of_use() {
   std::vector<std::size_t> found{0};
   for (std::size_t i = 1; i < uses().size(); ++i)
@@ -304,12 +311,12 @@ std::vector<std::size_t>& changes_of_use() {
   return changes;
 }
 
-/// Whether the launch gave so much dynamic shared memory.
+/// Whether the launch has allocated these bytes of dynamic shared memory.
 bool is_given(std::ptrdiff_t offset, std::size_t bytes) {
   return static_cast<std::size_t>(offset) + bytes <= block->launch->configuration.dynamic_shared;
 }
 
-/// Says what is wrong with a place in shared memory, whatever others do there.
+/// Reports the errors of a shared-memory access that do not depend on other accesses.
 void check_shared_place(const char* address, std::size_t bytes, Kind kind, Place place,
                         const Thread& thread, const SharedPlace& shared) {
   const char* area = thread_area_end();
@@ -333,7 +340,7 @@ void check_shared_place(const char* address, std::size_t bytes, Kind kind, Place
                 accessed(kind, bytes) + "past the end of a variable in shared memory");
 }
 
-/// Checks an access of a thread, and follows copies of what nothing has written.
+/// Checks an access of a thread and follows copies of unwritten bytes.
 void check_in(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind, const Event& event,
               Region region, const Thread& thread) {
   const Found found = check_thread(shadow, offset, bytes, kind, event, region, thread);
@@ -343,6 +350,7 @@ void check_in(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind, 
     find_source(shadow, offset, bytes, event, thread);
 }
 
+/// Checks an access to shared memory.
 /// \returns whether the access counts as a request to shared memory
 bool check_shared(const char* address, std::size_t bytes, Kind kind, Place place, Thread& thread,
                   const SharedPlace& shared) {
@@ -359,7 +367,7 @@ bool check_shared(const char* address, std::size_t bytes, Kind kind, Place place
 
 bool reads(Kind kind) { return kind == read || kind == volatile_read; }
 
-/// An access to a variable in __constant__ memory, which kernels can only read.
+/// Checks an access to a variable in __constant__ memory, which kernels can only read.
 Outcome check_constant(std::size_t bytes, Kind kind, Place place, const Thread& thread) {
   if (reads(kind)) return Outcome::no_request;
   add_finding("illegal device access", place, 0, &thread,
@@ -407,7 +415,8 @@ bool is_argument(const char* address) {
          invocation.bytes;
 }
 
-/// Bytes of which every access is treated alike; none if each has to be looked at.
+/// A range of bytes in which all accesses have the same treatment; empty if each access has to be
+/// checked separately.
 struct Stretch {
   const char* begin = nullptr;
   std::size_t bytes = 0;
@@ -416,7 +425,7 @@ struct Stretch {
   Claim* claims = nullptr;
 };
 
-/// The stretch of the block's own shared memory, or of its built-in variables.
+/// The stretch around an offset in the running block's shared memory or built-in variables.
 Stretch shared_stretch(std::size_t offset) {
   const char* begin = thread_area_end() - thread_area_bytes();
   const Use use = use_of(offset);
@@ -429,7 +438,7 @@ Stretch shared_stretch(std::size_t offset) {
           use == Use::variable ? Treatment::request : Treatment::count};
 }
 
-/// Whether the device that runs may use an allocation without a further question.
+/// Whether the running device may use an allocation even without peer access.
 bool is_at_hand(const Allocation& allocation) {
   return allocation.space != MemorySpace::device || allocation.device == block->launch->device;
 }
@@ -455,7 +464,8 @@ Stretch stretch_of(const char* address, std::size_t bytes, Kind kind, Place plac
   return {begin, static_cast<std::size_t>(end - begin), Space::global, Treatment::count};
 }
 
-/// Notes where an instruction goes, so that its next access takes the short way.
+/// Stores the memory that an instruction accesses as the instruction's target, so that the next
+/// access can take the fast path.
 /// \returns the target, or null if there is none for this address
 const Target* note_target(const char* address, std::size_t bytes, Kind kind, Place place) {
   const DeviceAtWork at_work;
@@ -472,7 +482,8 @@ const Target* note_target(const char* address, std::size_t bytes, Kind kind, Pla
   return &target;
 }
 
-/// An access to the stacks of the block: a thread must not use the local variables of another one.
+/// Checks an access to the stacks of the block: a thread must not use the local variables of
+/// another thread.
 void check_stack(const char* address, std::size_t bytes, Kind kind, Place place) {
   const Thread& thread = *block->current;
   if (is_combining || is_on_own_stack(thread, reinterpret_cast<std::uintptr_t>(address))) return;
@@ -483,14 +494,14 @@ void check_stack(const char* address, std::size_t bytes, Kind kind, Place place)
                   "local memory of the thread that uses it");
 }
 
-/// Whether an address lies in memory that the program gave back.
+/// Whether an address lies in memory that has been freed.
 bool was_freed(const char* address) {
   const Allocation* dead = nearest_allocation(address);
   return dead != nullptr && !dead->living && dead->contains(address) &&
          dead->space != MemorySpace::registered;
 }
 
-/// An access of host code to a variable of the program, which may be one of the device.
+/// Reports an access of host code to a device variable of the program.
 void check_variable_of_device(const char* address, std::size_t bytes, Kind kind, Place place) {
   const std::string* const name = device_variable_name(address);
   if (name == nullptr) return;
@@ -500,8 +511,8 @@ void check_variable_of_device(const char* address, std::size_t bytes, Kind kind,
                   "its value");
 }
 
-/// An access of host code: to memory of the device it is illegal, to memory that both use it may
-/// collide with work in a stream.
+/// Checks an access of host code. An access to device memory is illegal. An access to memory that
+/// host and device use may conflict with operations in streams.
 void check_host(const char* address, std::size_t bytes, Kind kind, Place place) {
   if (!may_be_allocated(address)) return check_variable_of_device(address, bytes, kind, place);
   Allocation* allocation = find_allocation(address);
@@ -526,7 +537,8 @@ void check_host(const char* address, std::size_t bytes, Kind kind, Place place) 
   if (looks) host_sees(address);
 }
 
-/// The widest access that a GPU has for a stretch of memory.
+/// The width in bytes, at most 16, of the widest GPU access that divides the address and the length
+/// of a range.
 std::size_t piece_of(const void* address, std::size_t bytes) {
   const auto number = reinterpret_cast<std::uintptr_t>(address);
   for (const std::size_t piece : {16, 8, 4, 2})
@@ -542,7 +554,7 @@ void image_loaded(const LoadedImage& image, std::size_t bytes) {
   changes_of_use() = find_changes_of_use();
 }
 
-/// Finds out where an instruction of a block that is left out writes.
+/// Finds the memory to which an instruction of an unanalysed block writes.
 [[gnu::noinline]] static void note_written_to(Written& written, const char* address,
                                               std::size_t bytes) {
   const DeviceAtWork at_work;
@@ -555,7 +567,8 @@ void image_loaded(const LoadedImage& image, std::size_t bytes) {
                &allocation->living, &shadow_of(*allocation)};
 }
 
-/// Checks any access of a kernel.
+/// Checks an access of a kernel by the slow path.
+/// \param space receives the memory space of the address
 [[gnu::noinline]] static Outcome check_fully(const char* address, std::size_t bytes, Kind kind,
                                              Place place, Thread& thread, Space& space) {
   const DeviceAtWork at_work;
@@ -578,7 +591,7 @@ RequestedMemory requested_memory(Space space, const char* address, std::size_t b
           allocation->bytes - bytes, region_of(*allocation)};
 }
 
-/// The shadow of an address that a lane of the running block has accessed.
+/// The memory that a lane of the running block has accessed, with its shadow.
 static RequestedMemory memory_at(const Accesses& all, unsigned lane) {
   const AccessForm form = all.form[lane];
   const auto* address = reinterpret_cast<const char*>(all.address[lane]);
@@ -589,8 +602,8 @@ static RequestedMemory memory_at(const Accesses& all, unsigned lane) {
                           place_in(all.order[lane]));
 }
 
-/// Compilers report the copy of a structure as a write and then as a read, piece by piece. After
-/// the read of a piece, looks for the write that belongs to it.
+/// Finds the write of a structure's piece after the read of this piece. Compilers report the copy
+/// of a structure as a write and then as a read, piece by piece.
 static void find_earlier_copy(const Warp& warp, const Accesses& read_by, unsigned lane) {
   const std::uint64_t number = read_by.number[lane];
   for (const Accesses& row : warp.log->rows) {
@@ -606,8 +619,8 @@ static void find_earlier_copy(const Warp& warp, const Accesses& read_by, unsigne
   }
 }
 
-/// Checks what one lane of a request did, whatever that is.
-/// \param request its lanes
+/// Checks the access of one lane of a request by the slow path.
+/// \param request mask of the request's lanes
 static void check_lane(const Warp& warp, const Accesses& all, unsigned lane, unsigned request) {
   const AccessForm form = all.form[lane];
   Thread& thread = warp.threads[lane];
@@ -625,7 +638,7 @@ static void check_each_lane(const Warp& warp, const Accesses& all, unsigned lane
     check_lane(warp, all, static_cast<unsigned>(std::countr_zero(rest)), request);
 }
 
-/// Checks a request of whole cells, row by row.
+/// Checks a request to whole cells by the fast path, row by row.
 template <Kind kind, Region region>
 static void check_cells(const Warp& warp, const Request& request, std::size_t bytes,
                         const RequestedMemory& memory) {
@@ -668,7 +681,7 @@ void check_request(const Warp& warp, const Request& request) {
   const AccessForm form = all.form[first];
   if (block->on_trial && static_cast<Space>(form.space()) == Space::global)
     return note_request(warp, request);
-  // Lanes may differ in whether they have arrived at the barrier of their gang.
+  // The lanes may differ in whether they have arrived at the barrier of their gang.
   if (!request.alike || block->arrives_split)
     return check_each_lane(warp, all, unchecked_lanes(all, request.lanes), request.lanes);
   if (form.checked()) return;
@@ -689,28 +702,28 @@ void check_request(const Warp& warp, const Request& request) {
   check(warp, request, form.bytes(), memory);
 }
 
-/// What an atomic operation is besides its kind.
+/// The scope and the memory order of an atomic operation.
 struct Ordering {
-  bool narrow;           ///< whether it has block scope
-  Among releases;        ///< among whom it has release order
-  const void* expected;  ///< the value with which it compares, or null
+  bool narrow;           ///< whether the operation has block scope
+  Among releases;        ///< scope in which the operation has release order
+  const void* expected;  ///< address of the value with which the operation compares, or null
 };
 
-/// Lets other threads run if this one reads a volatile variable again and again.
+/// Lets other threads run if the current thread reads a volatile variable again and again.
 [[gnu::noinline]] static void before_volatile_read(const void* instruction) {
   block->current->place = instruction;
   note_spin(true);
 }
 
-/// Takes what the next access of the current thread is besides its kind; other threads may run
-/// before this access is made.
+/// Takes the scope and the memory order of the current thread's next access from the block, because
+/// other threads may run before the access is made.
 static Ordering take_ordering() {
   Block& b = *block;
   return {std::exchange(b.narrow, false), std::exchange(b.releases, Among::nobody),
           std::exchange(b.expected, nullptr)};
 }
 
-/// Makes one of the marks of each word, when there is no room for more.
+/// Merges the marks of each word when the vector is full.
 [[gnu::noinline]] static void unite(std::vector<Mark>& marks) {
   std::sort(marks.begin(), marks.end(),
             [](const Mark& a, const Mark& b) { return a.word < b.word; });
@@ -726,7 +739,7 @@ static Ordering take_ordering() {
 
 void pass_over_write(const void* where, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(where);
-  if (on_a_stack(address)) return;  // it ends with the block, too
+  if (on_a_stack(address)) return;  // the stack exists only until the block ends
   const Place place = place_of(__builtin_return_address(0));
   Written& written = block->targets->written[place / 4 % 256];
   if (written.bytes < bytes || address - written.begin > written.bytes - bytes ||
@@ -739,18 +752,19 @@ void pass_over_write(const void* where, std::size_t bytes) {
   if (marks.size() == marks.capacity()) unite(marks);
 }
 
-/// Whether an atomic comparison is about to find another value than it expects, and only reads.
+/// Whether a compare-and-swap is about to fail and therefore only reads.
 static bool is_failing(const char* address, std::size_t bytes, Kind kind,
                        const Ordering& ordering) {
   return kind == atomic_compare && ordering.expected != nullptr &&
          std::memcmp(address, ordering.expected, bytes) != 0;
 }
 
-/// An access of a block that is left out: it still orders what others do.
+/// Handles an access of an unanalysed block. Atomic operations and volatile accesses still order
+/// the accesses of other blocks.
 [[gnu::noinline]] static void pass_over(const char* address, std::size_t bytes, Kind kind,
                                         const void* instruction) {
   const Ordering ordering = take_ordering();
-  if (kind > write) end_trial();  // its order among other blocks matters
+  if (kind > write) end_trial();  // the order of this access among the blocks matters
   if (is_write(kind) && !is_shared_passed_over(address)) pass_over_write(address, bytes);
   if (kind <= write) return;
   if (kind == volatile_read) before_volatile_read(instruction);
@@ -767,7 +781,7 @@ void check_access_of_host(const void* where, std::size_t bytes, Kind kind,
 void note_next_access(Thread& thread, const void* address, const Target& target, Place place,
                       const void* frame) {
   AccessLog& log = *thread.warp->log;
-  const AccessForm form = target.form;  // others may change it while this thread waits
+  const AccessForm form = target.form;  // other threads may change the target later
   const bool is_full = log.is_full(thread.lane, form.kind());
   if (!log.may_copy(thread.lane, form))
     log.note_after(thread.lane);
@@ -786,8 +800,8 @@ static bool is_performed(Outcome outcome) {
   return outcome == Outcome::request;
 }
 
-/// Whether the analysis orders the accesses to an address: the address belongs to an allocation, to
-/// data of the program, or to shared memory other than flags and built-in variables.
+/// Whether the analysis orders the accesses to an address. The address must belong to an
+/// allocation, to data of the program, or to shared memory other than flags and built-in variables.
 static bool is_ordered(const char* address, std::size_t bytes, Place place, Space& space) {
   const DeviceAtWork at_work;
   const SharedPlace shared = shared_place(address);
@@ -799,8 +813,8 @@ static bool is_ordered(const char* address, std::size_t bytes, Place place, Spac
   return use != Use::flag && use != Use::builtin;
 }
 
-/// An atomic operation, or an access to a volatile variable: first it acquires, then it is checked,
-/// and finally it releases.
+/// Checks an atomic operation or an access to a volatile variable. The access first acquires, is
+/// then checked, and finally releases.
 static void synchronise(const char* address, std::size_t bytes, Kind kind, const Ordering& ordering,
                         const void* instruction, const void* frame) {
   Thread& thread = *block->current;
@@ -833,8 +847,8 @@ static void synchronise(const char* address, std::size_t bytes, Kind kind, const
   release_at(address, bytes, kind, ordering.narrow, ordering.releases);
 }
 
-// What the stacks of all lanes hold while they wait has to fit into the cache: what needs much of
-// it is called and comes back.
+// The stack frames of all waiting lanes should fit into the cache. Code that needs large frames is
+// therefore in functions that return before the lane waits.
 void check_closely(const void* where, std::size_t bytes, Kind kind, const void* instruction,
                    const void* frame) {
   if (ends_by_signal.load(std::memory_order_relaxed)) wait_for_end();
@@ -870,7 +884,8 @@ void check_closely(const void* where, std::size_t bytes, Kind kind, const void* 
   }
 }
 
-/// The log of the running thread of a kernel. Null if no kernel runs or its block is not analysed.
+/// The log of the running thread of a kernel. The result is null if no kernel runs, or if the block
+/// is not analysed.
 static AccessLog* log_of_current() {
   const bool is_analysed = block != nullptr && block->current != nullptr && !block->left_out;
   return is_analysed ? block->current->warp->log : nullptr;
@@ -881,12 +896,12 @@ void access(const void* address, std::size_t bytes, Kind kind, const void* place
   const std::size_t piece = piece_of(address, bytes);
   if (kind == write && piece != bytes && log_of_current() != nullptr)
     return write_structure(address, bytes, place, frame);
-  // Each piece is an instruction of its own, so that the lanes' pieces meet one by one.
+  // Each piece counts as an instruction, so that corresponding pieces of the lanes form a request.
   for (std::size_t done = 0; done < bytes; done += piece)
     check_access(static_cast<const char*>(address) + done, piece, kind, place, frame);
 }
 
-/// Whether the newest access is in the log, as a write of one piece.
+/// Whether the log contains the newest access as a write of one piece.
 static bool is_being_written(const AccessLog* log, const char* address) {
   if (log == nullptr) return false;
   const unsigned lane = block->current->lane;
@@ -910,7 +925,7 @@ void write_structure(const void* to, std::size_t bytes, const void* place, const
     if (!is_being_written(log, address + done)) continue;
     if (!is_short) {
       log->note_change(lane);
-    } else if (all != 0) {  // one write with the pieces before this one
+    } else if (all != 0) {  // one write together with the earlier pieces
       log->written[lane] = first;
       log->writing[lane] = all;
       log->note_before_piece(lane, address + done, piece);
@@ -1053,7 +1068,8 @@ void allocated_again(Allocation& allocation, const Operation& operation) {
   Shadow& shadow = shadow_of(allocation);
   if (operation.name != nullptr) note_name(operation.number, operation.name);
   shadow.forget();
-  // Who uses it must wait for this; but nothing is written yet.
+  // Operations that use the memory must wait for this allocation. The allocation itself writes
+  // nothing.
   check_operation(shadow, 0, allocation.bytes, write, operation.number, place_of(operation.place),
                   region_of(allocation));
   shadow.note_written(0);

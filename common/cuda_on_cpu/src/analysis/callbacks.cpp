@@ -1,6 +1,6 @@
 /// \file
-/// The functions that -fsanitize=thread calls before each access of memory. The sanitizer's own
-/// library is not linked: these take its place.
+/// The functions that code compiled with -fsanitize=thread calls before each memory access. These
+/// functions replace the sanitizer's own library, which is not linked.
 
 #include "callbacks.hpp"
 
@@ -12,7 +12,8 @@
 
 namespace analysis = cuda_on_cpu::analysis;
 
-/// An access whose address is no multiple of its bytes, or of eight.
+/// Reports a misaligned access and then checks it. The address must be a multiple of the size, or
+/// of 8 for a larger size.
 [[gnu::noinline, gnu::cold]] static void check_misaligned(const void* address, std::size_t bytes,
                                                           analysis::Kind kind,
                                                           const void* instruction,
@@ -25,9 +26,10 @@ namespace analysis = cuda_on_cpu::analysis;
   analysis::check_access(address, bytes, analysis::kind, __builtin_return_address(0), \
                          __builtin_frame_address(0))
 
-// What the compiler takes for aligned has to be, on a GPU. Of sixteen bytes this asks for no more
-// than eight, for they may be a structure that is moved in two halves; the type says more, below.
-// Of blocks that are left out, nothing is asked.
+// On a GPU, an access must be aligned if the compiler assumes that it is aligned. An access of 16
+// bytes may move a structure in two halves, so this check only requires a multiple of 8.
+// `__ubsan_handle_type_mismatch_v1` checks types with a larger alignment. Unanalysed blocks are not
+// checked.
 #define CHECK_ALIGNED(address, bytes, kind)                                                   \
   if (analysis::passes_over != 0) {                                                           \
     if (analysis::kind == analysis::read || analysis::is_shared_passed_over(address)) return; \
@@ -56,7 +58,8 @@ namespace analysis = cuda_on_cpu::analysis;
     CHECK(p, bytes, write);                                                                 \
   }
 
-/// An atomic is about to be done, by the host; or by a kernel, where it is not analysed.
+/// Checks an atomic operation of host code. In a kernel, such an operation is not analysed and ends
+/// a trial.
 static void note_atomic(const void* address, std::size_t bytes, analysis::Kind kind,
                         const void* instruction) {
   if (cuda_on_cpu::is_on_device())
@@ -68,7 +71,7 @@ static void note_atomic(const void* address, std::size_t bytes, analysis::Kind k
 #define NOTE_ATOMIC(address, kind) \
   note_atomic(address, sizeof *(address), analysis::kind, __builtin_return_address(0))
 
-// Atomics of the host's code, and of libraries within it.
+// Atomic operations in host code and in the libraries that the host code includes.
 #define ATOMICS(bits, T)                                                                    \
   T __tsan_atomic##bits##_load(const T* p, int) {                                           \
     return NOTE_ATOMIC(p, volatile_read), __atomic_load_n(p, __ATOMIC_SEQ_CST);             \
@@ -104,8 +107,8 @@ static void note_atomic(const void* address, std::size_t bytes, analysis::Kind k
            __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
   }
 
-/// The structure whose store a thread of a kernel reported last, and how many accesses were made by
-/// then.
+/// The structure whose store a thread of a kernel reported last, and the number of accesses at that
+/// time.
 struct Range {
   const void* first = nullptr;
   std::size_t bytes = 0;
@@ -113,7 +116,7 @@ struct Range {
 };
 static thread_local Range reported;
 
-/// Whether a copy or a fill stores the structure that was reported just before.
+/// Whether a memcpy or a memset performs the store that was reported immediately before.
 static bool is_reported(const void* to, std::size_t bytes) {
   return cuda_on_cpu::is_on_device() && reported.first == to && reported.bytes == bytes &&
          reported.accesses == analysis::accesses;
@@ -140,8 +143,8 @@ ATOMICS(64, std::uint64_t)
 void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void __tsan_atomic_signal_fence(int) {}
 
-// Copies of structures. The compiler reports them first, and may then call a function for the copy
-// itself, which is no access of its own.
+// Copies of structures. The compiler reports a copy and may then call a function that performs the
+// copy. The call of this function is not a separate access.
 void __tsan_read_range(void* p, std::size_t bytes) {
   const bool is_source = reported.bytes == bytes && reported.accesses == analysis::accesses;
   analysis::access(p, bytes, analysis::read, __builtin_return_address(0),
@@ -153,7 +156,7 @@ void __tsan_write_range(void* p, std::size_t bytes) {
   reported = {p, bytes, analysis::accesses};
 }
 
-// What plain functions of these names become in instrumented code.
+// Instrumented code calls these functions instead of memcpy, memset and memmove.
 void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
   if (!is_reported(to, bytes)) {
     analysis::access(from, bytes, analysis::read, __builtin_return_address(0),
@@ -181,8 +184,8 @@ void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
   return std::memmove(to, from, bytes);
 }
 
-// Of -fsanitize=bounds: an index of an array whose length the compiler knows. The layouts are the
-// compiler's.
+// Code compiled with -fsanitize=bounds calls this function if an index is outside of an array of
+// known length. The compiler defines the layout of these structures.
 struct Position {
   const char* file;
   std::uint32_t line, column;
@@ -202,15 +205,15 @@ struct Indexing {
                                 __builtin_return_address(0));
 }
 
-// Of -fsanitize=alignment: an address whose type asks for more. What eight bytes ask for is told
-// where they are accessed.
+// Code compiled with -fsanitize=alignment calls this function if an address is not aligned as its
+// type requires. Up to 8 bytes, the check at the access suffices.
 struct TypeMismatch {
   Position position;
   const Type* type;
   unsigned char log_alignment, use;
 };
 void __ubsan_handle_type_mismatch_v1(const TypeMismatch* mismatch, std::uintptr_t address) {
-  // No access of a GPU is wider than that.
+  // No access of a GPU requires an alignment above 16 bytes.
   const std::size_t alignment =
       std::min(std::size_t{1} << mismatch->log_alignment, std::size_t{16});
   if (alignment > 8 && address % alignment != 0)
@@ -218,14 +221,16 @@ void __ubsan_handle_type_mismatch_v1(const TypeMismatch* mismatch, std::uintptr_
                          __builtin_return_address(0));
 }
 
-// Of -fsanitize=shift-exponent: a shift by more bits than there are, or by less than none.
+// Code compiled with -fsanitize=shift-exponent calls this function for a shift by a negative number
+// of bits, or by at least the width of the value.
 struct Shift {
   Position position;
   const Type* number;
   const Type* width;
 };
 void __ubsan_handle_shift_out_of_bounds(const Shift* shift, std::uintptr_t, std::uintptr_t width) {
-  // Integers say whether they are signed in the lowest bit, and the logarithm of their bits above.
+  // For an integer type, the lowest bit of `info` is set if the type is signed. The other bits
+  // contain the binary logarithm of its width.
   const auto bits_of = [](const Type& type) { return 1 << (type.info >> 1); };
   const bool is_int = (shift->width->info & 1) != 0 && bits_of(*shift->width) == 32;
   analysis::shifted_too_far(

@@ -1,5 +1,5 @@
 /// \file
-/// Where the accesses of instrumented code arrive.
+/// The checks that instrumented code calls at its accesses.
 
 #pragma once
 
@@ -12,41 +12,49 @@
 
 namespace cuda_on_cpu::analysis {
 
-/// An access of a thread of a kernel at an instruction, of which nothing is known yet.
-/// \param frame of the function that the instrumented code called
+/// Checks an access of a kernel's thread by the slow path. The slow path is needed if the access is
+/// not plain, or if the target of the instruction is unknown.
+/// \param frame stack frame of the function that the instrumented code called
 void check_closely(const void* where, std::size_t bytes, Kind kind, const void* instruction,
                    const void* frame);
 
-/// A structure is about to be stored piece by piece, after the next reported access has been read.
-/// The stored values are unknown.
+/// Checks the store of a structure, piece by piece, before the store is performed. In a copy, the
+/// structure is read after this call, so the stored values are unknown.
 void write_structure(const void* to, std::size_t bytes, const void* place, const void* frame);
 
-/// Returns the values that are about to be stored at some bytes of a write.
+/// Writes into `value` the bytes that a write is about to store at an offset.
 using ValueAt = std::function<void(std::size_t offset, std::size_t bytes, char* value)>;
 
-/// A write of known values, piece by piece.
+/// Checks a write of known values, piece by piece, before the write is performed.
 void write_values(const void* to, std::size_t bytes, const ValueAt& value_at, const void* place,
                   const void* frame);
 
-/// An access of the host, or of the device's own code.
+/// Checks an access by host code, or by the code of the CPU device itself.
 void check_access_of_host(const void* where, std::size_t bytes, Kind kind, const void* instruction);
 
-/// The name of the device variable that only kernels may use by name and that an address of the
-/// program lies in; null if there is none, or if a variable of the host has the same name.
+/// The name of the device variable in the program that contains an address. Managed variables are
+/// not included. The result is null if there is no such variable, or if another variable has the
+/// same name.
 const std::string* device_variable_name(const char* address);
 
-/// A thread of a kernel accesses an address that is no multiple of what the access needs.
+/// Reports an access of a kernel's thread to an address that is not a multiple of the required
+/// alignment.
+/// \param multiple required alignment in bytes
 void misaligned(const void* address, std::size_t multiple, const void* place);
 
-/// The host constructs an object with virtual functions.
+/// The host constructs an object with virtual functions. Adds a note if the object is in managed
+/// memory.
 void virtual_table_set(const void* object, const void* place);
 
-/// A thread of a kernel shifts a number by as many bits as it has, by more, or by less than none.
-/// \param as_gpu whether the result is that of a GPU
+/// Adds a note about a shift in a kernel by a negative number of bits, or by at least the width of
+/// the value.
+/// \param bits width of the value
+/// \param as_gpu whether the CPU device computes the same result as a GPU
 void shifted_too_far(int bits, std::int64_t by, bool as_gpu, const void* place);
 
-/// An index is outside of an array of a type, which ends the launch, or the host's program: code
-/// that could go on would load anew what it had before.
+/// Reports an index outside of an array and ends the launch or, in host code, the program. Because
+/// this function never returns, the compiler need not reload values after it.
+/// \param array type of the array
 [[noreturn]] void index_out_of_bounds(const char* array, std::ptrdiff_t index, const void* place);
 
 }  // namespace cuda_on_cpu::analysis

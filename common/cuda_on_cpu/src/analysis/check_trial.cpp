@@ -1,8 +1,9 @@
 /// \file
-/// Checks what blocks on trial have noted, as if they had run one after the other.
+/// Checks the logs of a trial as if its blocks had run one after the other.
 ///
-/// Several threads of the operating system do so, and each has a share of the memory: kilobytes,
-/// in which nobody else looks. So each meets all that happened there in the order of the blocks.
+/// Several threads of the operating system check the logs. The memory is divided among these
+/// threads in units of 1 KiB. Each thread checks all accesses to its share, in the order of the
+/// blocks.
 
 #include <algorithm>
 #include <span>
@@ -19,7 +20,7 @@ __thread const Moment* moment = nullptr;
 
 namespace {
 
-/// Checks what was noted of a block, as far as it went to the memory of one of several threads.
+/// Checks the logged accesses of a block to the share of one thread.
 class Check {
  public:
   Check(const NotedBlock& noted, const Notes& notes, unsigned rank, unsigned size)
@@ -62,7 +63,7 @@ class Check {
     }
   }
 
-  /// Checks lanes of a row in one stretch of memory.
+  /// Checks the lanes of a row that access one stretch of memory.
   template <Kind kind>
   void check(PlainAccess<kind, Region::global>& access, const NotedRequest& request,
              const Row& lanes, std::size_t offset) {
@@ -88,7 +89,7 @@ class Check {
       moment_.lane = lane;
       moment = &moment_;
       const auto kind = static_cast<Kind>(request.form.kind());
-      // What a block reads on trial and copies is known to be written, or to be written in part.
+      // A trial ends before a thread reads unwritten bytes that the thread might copy.
       if (check_thread(*request.shadow, offset, bytes, kind, event, request.region, thread) ==
           Found::unwritten)
         report_unwritten(event, kind, request.region, &thread);
@@ -122,7 +123,7 @@ class Check {
 void check_trial(Launch& launch, unsigned rank, unsigned size) {
   stand_in(launch);
   clear_block_clocks(
-      false);  // what this thread of the operating system ran last is another kernel's
+      false);  // this thread of the operating system may have run another kernel's block before
   for (const auto& [noted, notes] : trial().in_order) Check(*noted, *notes, rank, size).run();
 }
 

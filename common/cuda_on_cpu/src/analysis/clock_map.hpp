@@ -1,6 +1,6 @@
 /// \file
-/// Vector clocks with one entry per block: the accesses that flags order before others, in addition
-/// to barriers and streams.
+/// Vector clocks with one entry per block, for the order that flags establish in addition to
+/// barriers and streams.
 
 #pragma once
 
@@ -16,20 +16,22 @@
 
 namespace cuda_on_cpu::analysis {
 
-/// Guards the clocks outside of shadow cells. Several threads of the operating system use them
-/// after speculation, and when the host runs concurrently with a kernel.
+/// Guards the clocks outside of shadow cells. Several threads of the operating system use these
+/// clocks when they check a trial, and when the host runs concurrently with a kernel.
 inline std::mutex& clock_mutex() {
   static auto& mutex = indestructible<std::mutex>();
   return mutex;
 }
 
-/// The entry of a block: the accesses of its threads up to these clocks happen before.
+/// The entry of a block in a vector clock. Accesses of the block's threads up to these clocks
+/// happen before the owner of the vector clock.
 struct BlockClock {
-  std::uint32_t all = 0;                            ///< of all threads of the block
-  std::map<std::uint16_t, std::uint32_t> own = {};  ///< of single threads
-  std::uint32_t gang_waits = 0;                     ///< number of barriers of its gang
+  std::uint32_t all = 0;                            ///< clock for all threads of the block
+  std::map<std::uint16_t, std::uint32_t> own = {};  ///< clocks for single threads
+  std::uint32_t gang_waits = 0;                     ///< number of barriers that the block's gang
+                                                    ///< has passed
 };
-using ClockMap = std::unordered_map<std::uint64_t, BlockClock>;  // by operation and block
+using ClockMap = std::unordered_map<std::uint64_t, BlockClock>;  // keys: `key_of(operation, block)`
 
 inline std::uint64_t key_of(std::uint32_t operation, std::uint32_t number) {
   return std::uint64_t{operation} << 32 | number;
@@ -59,7 +61,7 @@ inline bool covers(const ClockMap& clocks, const Event& then) {
   return own != known->second.own.end() && own->second >= then.clock;
 }
 
-/// Whether an operation happens before another operation that has an entry.
+/// Whether an operation happens before another operation that has an entry in a vector clock.
 inline bool precedes_covered(std::uint32_t operation, const ClockMap& clocks) {
   return std::any_of(clocks.begin(), clocks.end(), [&](const auto& known) {
     const std::uint32_t other = operation_in(known.first);

@@ -1,5 +1,5 @@
 /// \file
-/// Writes the report however the program ends.
+/// Writes the report at the end of the program, even if a signal or `_exit` ends it.
 ///
 /// A signal handler may interrupt any function and must not call most of them. A separate thread of
 /// the analysis therefore writes the report when the handler requests it. After a fault or an abort
@@ -37,12 +37,12 @@ namespace {
 constexpr int of_host[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 constexpr int of_others[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-/// What the handler and the thread that writes the report share.
+/// The state that the signal handler shares with the thread that writes the report.
 struct Watch {
   sem_t asked, written;
   std::atomic<int> signal = 0;
-  std::atomic<pid_t> process = 0;       ///< that has the thread
-  std::atomic<bool> has_begun = false;  ///< whether the report is being written, or was
+  std::atomic<pid_t> process = 0;       ///< the process that has started this thread
+  std::atomic<bool> has_begun = false;  ///< whether the writing of the report has begun
 };
 
 Watch& watch() {
@@ -72,7 +72,7 @@ bool lock_runtime() {
 }
 
 /// Writes the report of a program that does not end by `return` or `exit`.
-/// \param analyses_rest whether to execute pending operations first
+/// \param analyses_rest whether to execute and analyse pending operations first
 bool write_report_of_end(bool analyses_rest) {
   if (lock_runtime() && analyses_rest && !runtime_mutex().is_nested())
     for (int device = 0; device < settings().devices; ++device) synchronise_device(device);
@@ -101,7 +101,7 @@ void at_signal(int signal) {
   Watch& w = watch();
   if (w.process != getpid()) end_by(signal);
   if (w.has_begun.exchange(true)) {
-    if (is_of_others(signal)) return;  // the report is being written, and the program ends then
+    if (is_of_others(signal)) return;  // the program ends after the report has been written
     end_by(signal);
   }
   w.signal = signal;
@@ -136,7 +136,7 @@ void start_thread() {
   sem_init(&w.written, 0, 0);
   w.has_begun = false;
   w.process = getpid();
-  // Signals of other processes must interrupt threads of the program, not this one.
+  // Signals from other processes must interrupt a thread of the program and not this thread.
   sigset_t others, before;
   sigemptyset(&others);
   for (const int signal : of_others) sigaddset(&others, signal);
@@ -198,7 +198,7 @@ int own_threads() { return watch().process == getpid() ? 1 : 0; }
 
 }  // namespace cuda_on_cpu::analysis
 
-// These functions end a program without destructors.
+// Replacements of the functions that end a program without calling destructors.
 extern "C" {
 void _exit(int status) { cuda_on_cpu::analysis::end_with(status); }
 void _Exit(int status) noexcept { cuda_on_cpu::analysis::end_with(status); }

@@ -1,5 +1,5 @@
 /// \file
-/// Writes the report however the program ends.
+/// Writes the report at the end of the program, even if a signal or `_exit` ends it.
 
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace cuda_on_cpu::analysis {
 
-/// From now on, the report of this process is also written when the process ends by a signal, by
-/// `_exit` or by `quick_exit`. (The first use of the device calls this function.)
+/// Called at the first use of the device. From now on, the report of this process is also written
+/// if the process ends by a signal, by `_exit` or by `quick_exit`.
 void watch_ends();
 
 /// Whether a signal is about to end the program. Kernels must not add findings from then on.

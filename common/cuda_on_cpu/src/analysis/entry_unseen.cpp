@@ -1,5 +1,6 @@
 /// \file
-/// Functions that a kernel calls, where nobody knows how to see that: no block is tried.
+/// For processors on which the analysis cannot detect calls of functions by a kernel. No trial
+/// takes place on such processors.
 
 #include "trial.hpp"
 

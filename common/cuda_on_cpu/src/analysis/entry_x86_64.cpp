@@ -1,9 +1,9 @@
 /// \file
-/// Functions that a kernel calls, and that the compiler did not take into it, on x86-64.
+/// Detection of calls by a kernel to functions that the compiler has not inlined, on x86-64.
 ///
-/// What such a function returns is stored where nobody sees it, and so are structures read that it
-/// is given. The compiler has each function call __fentry__ first (by -pg -mfentry): a kernel on
-/// trial goes no farther than that.
+/// The store of such a function's result, and the reads of structures that the function receives,
+/// are not instrumented. With -pg -mfentry, each function first calls __fentry__. A trial ends at
+/// this call.
 
 #include <cstddef>
 
@@ -15,7 +15,8 @@ const bool sees_calls = true;
 
 }  // namespace cuda_on_cpu::analysis
 
-// Registers hold the arguments of the function that begins: none may change where it goes on.
+// Registers contain the arguments of the function that begins, so they must not change unless the
+// trial ends.
 static_assert(offsetof(cuda_on_cpu::Block, current) == 0, "as __fentry__ takes it");
 __asm__(R"(
 .text
@@ -36,7 +37,8 @@ __fentry__:
 .size __fentry__, .-__fentry__
 )");
 
-/// A thread of a kernel on trial calls a function. (A thread is none where the device is at work.)
+/// A thread of a kernel has called a function during a trial. (`Block::current` is null while the
+/// CPU device's own code runs.)
 extern "C" [[noreturn]] void cuda_on_cpu_leave_kernel() {
   cuda_on_cpu::end_trial();
   __builtin_unreachable();

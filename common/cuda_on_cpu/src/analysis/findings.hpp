@@ -1,5 +1,5 @@
 /// \file
-/// What the analysis found, and what it counted, until the report is written.
+/// The findings and counts of the analysis, from which the report is written.
 
 #pragma once
 
@@ -16,7 +16,8 @@
 
 namespace cuda_on_cpu::analysis {
 
-/// Where a check of what was noted on trial stands. What is told comes in this order.
+/// The position of an access in the sequential order of a trial. Of several equal findings, the
+/// report shows the one with the smallest moment.
 struct Moment {
   std::uint64_t trial = 0;
   unsigned turn = 0;
@@ -26,7 +27,8 @@ struct Moment {
   auto operator<=>(const Moment&) const = default;
 };
 
-/// Of the check that this thread of the operating system makes; null if there is none.
+/// The moment of the access that this thread of the operating system checks; null outside of the
+/// check of a trial.
 extern __thread const Moment* moment;
 
 struct Finding {
@@ -38,35 +40,41 @@ struct Finding {
   uint3 thread;
   std::string sentence;
   std::uint64_t count;
-  bool is_note;                           ///< and no mistake
-  std::vector<const void*> callers = {};  ///< who asked a library for the kernel, innermost first
+  bool is_note;                           ///< whether the finding is a note and not an error
+  std::vector<const void*> callers = {};  ///< return addresses of the calls that led to the launch,
+                                          ///< innermost first
   Moment moment;
-  const void* read = nullptr;  ///< a race with an atomic operation: the plain read; equal values:
-                               ///< the read of an update of a volatile variable
+  /// The access on which the classification in `judged` (report.cpp) depends. In a race with an
+  /// atomic operation, it is the plain read. For equal values, it is the read in an update of a
+  /// volatile variable. For a copy of unwritten bytes, it is the store.
+  const void* read = nullptr;
 };
 
-/// Adds a finding; those of one kind between the same instructions are counted.
+/// Adds an error. Findings of one kind between the same two instructions are counted as one
+/// finding.
 void add_finding(const char* kind, Place place, Place other_place, const Thread* thread,
                  const std::string& sentence);
 
-/// The same for what is worth knowing and no mistake.
+/// Adds a note: something worth knowing that is not an error.
 void add_note(const char* kind, Place place, Place other_place, const Thread* thread,
               const std::string& sentence);
 
-/// The same for a race or for equal values, with the read that decides which of them it is.
+/// Adds a race or a store of equal values. The instruction `read` decides whether the finding is
+/// reported as an error or as a note.
 void add_race(const char* kind, Place place, Place other_place, const Thread* thread,
               const std::string& sentence, Place read);
 void add_same_value(Place place, Place other_place, const Thread* thread,
                     const std::string& sentence, Place read);
 
-/// A thread has read a variable at an instruction and then compares and swaps this variable. The
-/// swap fails if the value that it read is out of date.
+/// Logs that a thread reads a variable and then updates it by a compare-and-swap. The
+/// compare-and-swap fails if the value is out of date.
+/// \param read instruction of the read
 void note_optimistic_read(Place read);
 
-/// What an access of a kernel is counted as.
+/// The memory space of an access.
 enum class Space : std::uint8_t { global, shared };
 
-/// Requests of one instruction in one kernel.
+/// The requests of one instruction in one kernel.
 struct Site {
   std::uint32_t kernel;
   Place place;
@@ -75,11 +83,11 @@ struct Site {
   std::uint8_t bytes;
   std::uint64_t requests = 0;
   std::uint64_t lanes = 0;
-  std::uint64_t cost = 0;   ///< sectors or wavefronts
-  std::uint64_t ideal = 0;  ///< what the same bytes would cost at best
+  std::uint64_t cost = 0;   ///< number of sectors (global memory) or wavefronts (shared memory)
+  std::uint64_t ideal = 0;  ///< smallest possible cost for the same number of bytes
 };
 
-/// Sites by what tells them apart, and where those are that were asked for last.
+/// All sites by hash key, and a direct-mapped cache of the sites that were used last.
 struct Sites {
   std::unordered_map<std::uint64_t, Site> all;
   std::uint64_t last_keys[256] = {};
@@ -90,49 +98,49 @@ struct Sites {
   void clear() { *this = {}; }
 };
 
-/// What a kernel did, over all its launches.
+/// The counts of a kernel over all its launches.
 struct KernelTotals {
   std::string name;
   std::uint64_t launches = 0;
   std::uint64_t blocks = 0;
-  std::uint64_t left_out = 0;  ///< of the blocks, by CUDA_ON_CPU_BLOCKS
+  std::uint64_t left_out = 0;  ///< number of blocks that were not analysed (CUDA_ON_CPU_BLOCKS)
   std::uint64_t threads = 0;
   std::uint64_t barriers = 0;
-  bool releases = false;  ///< whether a thread has ever made a release by an atomic operation
+  bool releases = false;  ///< whether a thread has ever released accesses by an atomic operation
 };
 
 struct Record {
   std::vector<KernelTotals> kernels;
-  std::unordered_map<std::uint32_t, std::uint32_t> kernel_of;  ///< by operation
+  std::unordered_map<std::uint32_t, std::uint32_t> kernel_of;  ///< kernel index by operation
   Sites sites;
-  std::uint64_t accesses = 0;  ///< that kernels made
+  std::uint64_t accesses = 0;  ///< number of accesses by kernels
   std::map<std::string, Finding> findings;
-  std::set<const void*> optimistic_reads;  ///< that a compare-and-swap of the same variable follows
+  std::set<const void*> optimistic_reads;  ///< plain reads of variables that the thread then
+                                           ///< updates by a compare-and-swap
 };
 
 Record& record();
 
-/// Records bytes that race, for tests that ask for them.
+/// Records bytes that race, if a test has called `watch_racy_bytes`.
 void note_racy_bytes(const RacyBytes& bytes);
 
-extern __thread std::uint64_t accesses;  ///< that the block which runs made
+extern __thread std::uint64_t accesses;  ///< number of accesses that the running block has made
 
-/// If the block that runs is left out, the bytes of its shared memory and of what lies beside it;
-/// otherwise 0.
+/// The size of the thread area in bytes if the running block is not analysed; otherwise 0.
 extern __thread std::size_t passes_over;
 
-/// A write of such a block beside its shared memory, of which others may read the result. Calls
-/// that come from one place, as a rule, write to one allocation.
+/// An unanalysed block writes to memory outside of its shared memory, so the bytes count as
+/// written. Calls from one instruction usually write to the same allocation.
 void pass_over_write(const void* address, std::size_t bytes);
 
-/// Whether an address lies in the shared memory of such a block, which ends with it.
+/// Whether the running block is not analysed and its shared memory contains an address.
 [[gnu::always_inline]] inline bool is_shared_passed_over(const void* address) {
   return static_cast<std::size_t>(thread_area_end() - static_cast<const char*>(address)) - 1 <
          passes_over;
 }
 
-/// Writes the report: a table on standard error, JSON into the file that the user named.
-/// \returns whether nothing was wrong
+/// Writes the report: a table on standard error, and JSON or SARIF in the user's file.
+/// \returns whether there are no errors
 bool write_report();
 
 }  // namespace cuda_on_cpu::analysis

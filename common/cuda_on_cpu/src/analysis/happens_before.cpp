@@ -32,12 +32,13 @@ __thread bool keeps_each_warp = false;
 namespace {
 
 /// All synchronisation variables. Their addresses stay valid, because vector clocks refer to them.
-/// `wide` contains the atomic variables that order several blocks, by address.
+/// `wide` maps addresses to the atomic variables that order several blocks.
 struct Variables {
   std::deque<SyncVariable> all;
   std::unordered_map<std::uintptr_t, SyncVariable*> wide;
-  std::vector<std::uintptr_t> in_shared;                     // addresses in `wide` of shared memory
-  std::unordered_map<std::uintptr_t, std::uint32_t> stores;  // which replaced releases, by address
+  std::vector<std::uintptr_t> in_shared;  // keys of `wide` in shared memory
+  /// The number of stores that have replaced releases, by address.
+  std::unordered_map<std::uintptr_t, std::uint32_t> stores;
 
   SyncVariable* add(const void* address = nullptr, std::size_t bytes = 0) {
     return &all.emplace_back(address, bytes);
@@ -49,9 +50,10 @@ Variables& variables() {
   return variables;
 }
 
-/// The last release of each block that has ended, and the running blocks.
+/// The clock of each block's last release, and the running blocks.
 struct Blocks {
-  std::unordered_map<std::uint64_t, std::uint32_t> last_release;  // by operation and block
+  std::unordered_map<std::uint64_t, std::uint32_t> last_release;  // keys: `key_of(operation,
+                                                                  // block)`
   std::vector<std::uint64_t> running;
 };
 
@@ -60,21 +62,22 @@ Blocks& blocks() {
   return blocks;
 }
 
-/// The last fence of a thread: it covers the accesses up to these clocks of the block.
+/// The last fence of a thread, which covers the accesses up to the following clocks of the block.
 struct Fence {
-  std::uint32_t own = 0;         ///< of the fence
-  std::uint32_t warp = 0;        ///< of its warp's last meeting
-  std::uint32_t block = 0;       ///< of its block's last barrier
+  std::uint32_t own = 0;         ///< clock of the fence, for accesses of the thread
+  std::uint32_t warp = 0;        ///< clock of the last operation of all lanes, for accesses of the
+                                 ///< warp
+  std::uint32_t block = 0;       ///< clock of the last barrier, for accesses of the block
   std::uint32_t gang_waits = 0;  ///< number of barriers of its gang before the fence
-  VectorClock known = {};        ///< what it had acquired
+  VectorClock known = {};        ///< vector clock of the thread at the fence
 };
 
-/// Fences of block scope, and fences of wider scope.
+/// The widths of fences: block scope and all wider scopes.
 enum Width { in_block, wide, widths };
 
 /// The fences of the lanes of a warp before its last operation of all lanes.
 struct FencesOfWarp {
-  std::uint32_t epoch = 0;  ///< of this operation
+  std::uint32_t epoch = 0;  ///< epoch of this operation
   std::uint32_t warp = 0, block = 0;
   std::uint32_t gang_waits = 0;
   std::uint32_t own[warp_size] = {};
@@ -82,35 +85,39 @@ struct FencesOfWarp {
   VectorClock known = {};
 };
 
-/// The variable at an address for operations of block scope.
+/// The synchronisation variable at an address for operations of block scope.
 struct Narrow {
   SyncVariable* variable = nullptr;
-  std::uint32_t stores = 0;  ///< at this address before its first release
+  std::uint32_t stores = 0;  ///< number of stores at this address before its first release
 };
 
-/// The vector clocks of the threads of a block. They contain the order that barriers do not give.
+/// The vector clocks of the threads of a block, for the order that barriers do not establish.
 struct BlockClocks {
   struct OfWarp {
-    VectorClock clock;  ///< of all its lanes, since they met last
+    VectorClock clock;  ///< common clock of all lanes, since the last operation of all lanes
     std::uint32_t epoch = 0;
   };
 
-  VectorClock all;            ///< of all threads, since the last barrier
-  std::uint32_t barrier = 0;  ///< the clock of that barrier
+  VectorClock all;            ///< common clock of all threads, since the last barrier
+  std::uint32_t barrier = 0;  ///< clock of the block at the last barrier
   std::vector<OfWarp> warps = {};
   std::vector<VectorClock> threads = {};
   std::vector<std::uint16_t> changed = {};  ///< threads whose clocks are not empty
   std::vector<Fence> fences[widths] = {};
-  std::vector<FencesOfWarp> fences_of_warps[widths] = {};  ///< since the last barrier
-  bool fenced[widths] = {};         ///< whether one did since the last barrier
-  FenceClocks before[widths] = {};  ///< fences before that barrier; null if there are none
-  std::uint32_t gang_waits_before[widths] = {};  ///< number of barriers of the gang before them
-  VectorClock known_before[widths] = {};         ///< what was known at these fences
+  std::vector<FencesOfWarp> fences_of_warps[widths] = {};  ///< fences of each warp since the last
+                                                           ///< barrier
+  bool fenced[widths] = {};         ///< whether a thread has made a fence since the last barrier
+  FenceClocks before[widths] = {};  ///< fences before the last barrier, or null
+  std::uint32_t gang_waits_before[widths] = {};  ///< number of preceding barriers of the gang
+  VectorClock known_before[widths] = {};         ///< joined vector clocks at the fences in `before`
   std::vector<Fence> on_arrival[widths] = {};    ///< the last fence of each thread when it arrived
                                                  ///< at the barrier of the gang
-  std::uint32_t first_arrival = 0;  ///< clock at which a thread arrived there and went on
-  std::unordered_map<std::uintptr_t, Narrow> narrow = {};          ///< that count in the block only
-  std::unordered_map<std::uint64_t, SyncVariable*> meetings = {};  // of lanes: by warp and mask
+  std::uint32_t first_arrival = 0;  ///< clock of the first arrival at the gang's barrier by a
+                                    ///< thread that waits later
+  std::unordered_map<std::uintptr_t, Narrow> narrow = {};          ///< variables for operations of
+                                                                   ///< block scope, by address
+  std::unordered_map<std::uint64_t, SyncVariable*> meetings = {};  // variables of operations by
+                                                                   // some lanes, by warp and mask
 };
 
 BlockClocks& clocks() {
@@ -122,7 +129,7 @@ bool any_is_known(const BlockClocks& c) {
   return !c.all.empty() || !c.changed.empty() || !c.warps.empty();
 }
 
-/// The threads of the block have met after these fences.
+/// Stores fences that happened before a synchronisation of all threads of the block.
 void note_fences_before(BlockClocks& c, Width width, const std::vector<Fence>& fences) {
   auto all = std::make_shared<std::vector<std::uint32_t>>(fences.size());
   std::uint32_t of_block = 0;
@@ -140,14 +147,14 @@ void note_fences_before(BlockClocks& c, Width width, const std::vector<Fence>& f
   c.before[width] = std::move(all);
 }
 
-/// The same for all fences so far.
+/// Stores all fences that threads made before the last barrier of the block.
 void note_fences_before(BlockClocks& c, Width width) {
   c.fences_of_warps[width].clear();
   if (std::exchange(c.fenced[width], false)) note_fences_before(c, width, c.fences[width]);
 }
 
-/// The fences of a warp's lanes before its last operation of all lanes. Must be called before the
-/// next fence of a lane replaces its last one.
+/// The fences of a warp's lanes before its last operation of all lanes. A lane must call this
+/// function before each fence, because the fence replaces the lane's previous one.
 FencesOfWarp& fences_of_warp(BlockClocks& c, Width width, const Thread& thread) {
   std::vector<FencesOfWarp>& all = c.fences_of_warps[width];
   const unsigned number = thread.rank / warp_size;
@@ -170,8 +177,8 @@ FencesOfWarp& fences_of_warp(BlockClocks& c, Width width, const Thread& thread) 
   return here;
 }
 
-/// Merges the vector clocks of all threads that have synchronised since the last call, by a barrier
-/// of the block or an operation of the full warp.
+/// Merges the vector clocks of the threads that have synchronised since the last call. Threads
+/// synchronise at a barrier of the block or by an operation of the full warp.
 BlockClocks& updated_clocks(const Thread& thread) {
   BlockClocks& c = clocks();
   if (c.barrier != block->barrier_clock) {
@@ -217,12 +224,13 @@ VectorClock& clock_of(BlockClocks& c, const Thread& thread) {
   VectorClock& own = c.threads[thread.rank];
   if (own.empty()) {
     c.changed.push_back(static_cast<std::uint16_t>(thread.rank));
-    updated_clocks(thread);  // which notes when its warp met last
+    updated_clocks(thread);  // records the last operation of all lanes in this warp
   }
   return own;
 }
 
-/// Calls `look(variable, releases)` for all acquired releases of a thread, until it returns true.
+/// Calls `look(variable, releases)` for the acquired releases of a thread until a call returns
+/// true.
 template <typename Look>
 bool any_of_known(const BlockClocks& c, std::uint16_t thread, const Look& look) {
   const auto any_of = [&](const VectorClock& clock) {
@@ -245,15 +253,16 @@ std::unordered_map<const void*, Arrivals>& arrivals() {
   return arrivals;
 }
 
-/// A barrier of a gang.
+/// The clocks at a barrier of a gang.
 struct GangBarrier {
-  VectorClock known = {};  ///< to the threads that have arrived
-  /// The releases of threads that arrive after they have met others that had arrived already. They
-  /// cover what the others did in between. The phases of accesses imply all other order.
+  VectorClock known = {};  ///< joined clocks of the threads that have arrived
+  /// Releases of threads that first synchronised with threads that had already arrived, and then
+  /// arrived themselves. These releases cover accesses that the other threads made after their own
+  /// arrival. All other order follows from the phases of the accesses.
   SyncVariable* late = nullptr;
 };
 
-/// The barriers of gangs by operation, gang and number of the barrier.
+/// The barriers of gangs, by operation, gang and index of the barrier.
 std::map<std::pair<std::uint64_t, std::uint32_t>, GangBarrier>& gang_barriers() {
   static auto& barriers =
       indestructible<std::map<std::pair<std::uint64_t, std::uint32_t>, GangBarrier>>();
@@ -261,13 +270,13 @@ std::map<std::pair<std::uint64_t, std::uint32_t>, GangBarrier>& gang_barriers() 
 }
 
 /// The clocks of concurrent launches at the end of their blocks, by operation. Operations after
-/// such a launch inherit them.
+/// such a launch inherit its clock.
 std::unordered_map<std::uint32_t, VectorClock>& clocks_of_operations() {
   static auto& clocks = indestructible<std::unordered_map<std::uint32_t, VectorClock>>();
   return clocks;
 }
 
-/// A flag that a thread has read, and which barrier of the gang it reached next.
+/// A flag that a thread has read, and the barrier of the gang at which the thread arrived next.
 struct Look {
   const void* flag;
   std::uint32_t barrier;
@@ -276,11 +285,11 @@ struct Look {
 /// The clocks that a block has acquired from flags of the host.
 struct Acquired {
   ClockMap all = {};
-  std::map<std::uint16_t, Look> looks = {};  ///< the latest of each thread
+  std::map<std::uint16_t, Look> looks = {};  ///< latest flag that each thread has read
 };
 
-/// The clocks that the blocks of a gang have acquired from the host, by the number of the barrier
-/// at which the thread arrived next. Each entry includes the earlier entries.
+/// The clocks that the blocks of a gang have acquired from the host, by the index of the barrier at
+/// which the thread arrived next. Each entry includes the earlier entries.
 using AcquiredByGang = std::map<std::uint32_t, ClockMap>;
 
 /// The clocks that blocks of concurrent launches have acquired from the host.
@@ -299,7 +308,7 @@ AcquiredInLaunch& acquired_in_launch() {
   return acquired;
 }
 
-/// The entries of the running block, and of its gang.
+/// The clocks that the running block and its gang have acquired.
 Acquired& acquired_by_block() {
   return acquired_in_launch().of_blocks[key_of(block->launch->operation, block->number)];
 }
@@ -312,23 +321,23 @@ ClockMap& acquired() { return acquired_by_block().all; }
 
 bool is_in_gang() { return block->gang != nullptr && block->gang->size() > 1; }
 
-/// The number of the barrier of its gang, from 0, at which a thread arrives next.
+/// The index, from 0, of the gang's barrier at which a thread arrives next.
 std::uint32_t next_barrier(const Thread& thread) {
   return block->gang_waits + unsigned{thread.has_arrived};
 }
 
-/// Adds clocks to the gang of the running block. They apply after a barrier.
+/// Adds clocks to the gang of the running block. The clocks apply after the given barrier.
 void acquire_in_gang(std::uint32_t barrier, const ClockMap& clock_map) {
   AcquiredByGang& barriers = acquired_by_gang();
   const auto [here, is_new] = barriers.try_emplace(barrier);
   if (is_new && here != barriers.begin()) here->second = std::prev(here)->second;
   for (auto later = here; later != barriers.end(); ++later) join(later->second, clock_map);
-  constexpr std::size_t most = 4;  // no block waits for an earlier barrier
+  constexpr std::size_t most = 4;  // no block still waits for an earlier barrier
   if (barriers.size() > most) barriers.erase(barriers.begin());
 }
 
-/// Acquires the releases of the host at the flags that threads of a block have read. The host may
-/// have made them immediately before the read. The caller holds the mutex.
+/// Acquires the releases of the host at flags that threads of a block have read. The host may have
+/// made these releases immediately before the read. The caller holds the mutex.
 void acquire_from_host(Acquired& acquired, const Look& look) {
   const ClockMap* const publication = published_by_host(look.flag);
   if (publication == nullptr) return;
@@ -343,7 +352,8 @@ bool is_covered_by(const ClockMap& clock_map, const Event& then) {
   return covers(clock_map, then) || precedes_covered(then.operation, clock_map);
 }
 
-/// Whether a block of the running gang had acquired an access before the last barrier.
+/// Whether a block of the running block's gang acquired an access before the last barrier of the
+/// gang.
 bool is_covered_in_gang(const Event& then) {
   if (!is_in_gang()) return false;
   const std::uint32_t operation = block->launch->operation;
@@ -378,7 +388,8 @@ bool is_acquired(const BlockClocks& c, const Event& then, std::uint16_t then_thr
   });
 }
 
-/// The same for an access that several threads have made.
+/// Whether a thread of the running block has acquired releases that cover an access by several
+/// threads.
 bool is_acquired(const Event& then, unsigned lanes, unsigned warps, const Event& now,
                  const void* address) {
   BlockClocks& c = updated_clocks(block->threads[now.thread]);
@@ -386,7 +397,7 @@ bool is_acquired(const Event& then, unsigned lanes, unsigned warps, const Event&
   const bool all_are_known = [&] {
     for (unsigned rest = warps; rest != 0; rest &= rest - 1) {
       const auto warp = static_cast<unsigned>(std::countr_zero(rest));
-      // Of warps before the last one it is known that they read, and not by which lanes.
+      // For warps before the last one, it is unknown which lanes have read.
       unsigned of_warp = warp == then.thread / warp_size ? lanes : all_lanes;
       for (; of_warp != 0; of_warp &= of_warp - 1) {
         const unsigned thread = warp * warp_size + static_cast<unsigned>(std::countr_zero(of_warp));
@@ -403,8 +414,8 @@ bool is_acquired(const Event& then, unsigned lanes, unsigned warps, const Event&
   });
 }
 
-/// Whether an access of another operation happens before an access of the running block: by the
-/// order of streams, or by flags of a concurrent grid or of an operation before such a grid.
+/// Whether an access of another operation happens before an access of the running block. The order
+/// follows from streams, or from flags of a concurrent grid or of an operation before such a grid.
 bool is_ordered_beside(const Event& then, unsigned lanes, unsigned warps, const Event& now,
                        const void* address) {
   if (then.block != no_block && is_acquired(then, lanes, warps, now, address)) return true;
@@ -435,15 +446,15 @@ struct Inheritance {
 
 namespace {
 
-/// The clocks that unfinished operations inherit from the threads of kernels that requested them.
+/// The clocks that unfinished operations inherit from the kernel threads that requested them.
 std::unordered_map<std::uint32_t, std::shared_ptr<const Inheritance>>& inheritances() {
   static auto& all =
       indestructible<std::unordered_map<std::uint32_t, std::shared_ptr<const Inheritance>>>();
   return all;
 }
 
-/// Whether an access happens before an operation by the clock of the thread that requested the
-/// operation.
+/// Whether an access happens before an operation according to the clock that the operation has
+/// inherited.
 bool is_inherited(const Event& then, std::uint32_t operation) {
   const std::scoped_lock lock(clock_mutex());
   const auto found = inheritances().find(operation);
@@ -463,7 +474,7 @@ bool happens_before_operation(std::uint32_t first, std::uint32_t second) {
   struct Known {
     std::uint32_t first = 0, second = 0;
   };
-  thread_local Known known[64];  // orders do not go away; a pair of the same has one
+  thread_local Known known[64];  // an order of two operations, once established, never changes
   Known& slot = known[first % 64];
   if (slot.first == first && slot.second == second) return true;
   if (!happens_before(first, second)) return false;
@@ -471,7 +482,7 @@ bool happens_before_operation(std::uint32_t first, std::uint32_t second) {
   return true;
 }
 
-/// Whether a launch before an operation had acquired a release that covers an access.
+/// Whether a launch that happens before an operation has acquired a release that covers an access.
 static bool is_acquired_before(const Event& then, bool is_single, std::uint32_t operation,
                                const void* address) {
   if (clocks_of_operations().empty()) return false;
@@ -530,7 +541,7 @@ bool others_never_release() {
   return is_alone && blocks().running.size() <= 1 && blocks().last_release.empty();
 }
 
-/// Adds the accesses of a thread, and the accesses that it has acquired.
+/// Adds to a clock the accesses of a thread and the accesses that the thread has acquired.
 static void add_clocks(ClockMap& all, const Thread& thread) {
   const Block& b = *block;
   join(all, acquired());
@@ -551,13 +562,14 @@ static void add_clocks(ClockMap& all, const Thread& thread) {
       });
   BlockClock& here = all[key_of(b.launch->operation, b.number)];
   join(here, {b.barrier_clock, {{static_cast<std::uint16_t>(thread.rank), b.clock}}});
-  if (const Warp& warp = *thread.warp; warp.epoch > 0)  // for its warp, up to where the warp met
+  // The accesses of the warp's lanes are included up to its last operation of all lanes.
+  if (const Warp& warp = *thread.warp; warp.epoch > 0)
     for (std::uint32_t rest = thread.rank / warp_size * warp_size, last = rest + warp_size;
          rest < std::min(last, b.launch->threads); ++rest)
       join(here.own[static_cast<std::uint16_t>(rest)], warp.clock);
 }
 
-/// Adds the accesses that the barriers of its gang order before the running block.
+/// Adds to a clock the accesses that happen before the last barrier of the running block's gang.
 static void note_gang_waits(ClockMap& all) {
   if (block->gang_waits == 0) return;
   const Launch& launch = *block->launch;
@@ -567,7 +579,7 @@ static void note_gang_waits(ClockMap& all) {
       all[key_of(launch.operation, other)].gang_waits = block->gang_waits;
 }
 
-/// Whether the host can access an address.
+/// Whether the host can access the memory at an address.
 static bool is_seen_by_host(const void* address) {
   const Allocation* allocation = find_allocation(address);
   return allocation != nullptr && allocation->on_host();
@@ -582,8 +594,8 @@ static Fence fence_of(const BlockClocks& c, const Thread& thread) {
           .known = known_to(c, thread)};
 }
 
-/// Makes a release of a thread from its last fence of a width, and from fences of other threads
-/// before the last barrier and the last operation of the full warp.
+/// Makes a release of a thread from its last fence of a width. Includes the fences of other threads
+/// before the last barrier and before the last operation of the full warp.
 /// \param is_fence whether the releasing operation counts as a fence before itself
 /// \returns false if there was no fence
 static bool make_release(BlockClocks& c, const Thread& thread, Width width, bool is_fence,
@@ -626,14 +638,14 @@ static std::uint32_t stores_at(std::uintptr_t key) {
   return found == variables().stores.end() ? 0 : found->second;
 }
 
-/// Whether the block has releases of block scope at an address, which no store has replaced.
+/// Whether the block has releases of block scope at an address that no store has replaced.
 static bool has_narrow(const BlockClocks& c, std::uintptr_t key) {
   const auto found = c.narrow.find(key);
   return found != c.narrow.end() && found->second.stores == stores_at(key);
 }
 
-/// The variable at an address for operations of block scope. It includes the wider releases of the
-/// block's threads.
+/// The variable at an address for operations of block scope. The variable includes the wider
+/// releases of the block's threads.
 static SyncVariable& narrow_at(BlockClocks& c, std::uintptr_t key, std::size_t bytes) {
   Narrow& narrow = c.narrow[key];
   if (narrow.variable == nullptr || narrow.stores != stores_at(key)) {
@@ -644,7 +656,7 @@ static SyncVariable& narrow_at(BlockClocks& c, std::uintptr_t key, std::size_t b
   return *narrow.variable;
 }
 
-/// Whether an address lies in shared memory, of the running block or of its gang.
+/// Whether an address lies in shared memory of the running block or of its gang.
 static bool is_in_shared(std::uintptr_t key) {
   const auto* address = reinterpret_cast<const char*>(key);
   const auto is_in = [&](const char* area) {
@@ -699,7 +711,7 @@ static void acquire(SyncVariable& variable, BlockClocks& c, const Thread& thread
   join(acquired(), variable.clocks_of_host);
 }
 
-/// Increases the clock, so that later accesses are not part of a release.
+/// Increases the block's clock after a release, so that the release does not cover later accesses.
 static void note_release() {
   Block& b = *block;
   last_release = b.clock++;
@@ -739,7 +751,8 @@ void release_at(const void* address, std::size_t bytes, Kind kind, bool narrow, 
   VectorClock known_far, known_near;
   const bool is_wide =
       !narrow && make_release(c, thread, wide, releases > Among::block, far, known_far);
-  // A fence of the block counts in the block, however far the operation itself reaches.
+  // A fence of block scope takes effect within the block, even if the atomic operation has a wider
+  // scope.
   const bool is_near =
       make_release(c, thread, in_block, releases != Among::nobody, near, known_near) &&
       (narrow || has_narrow(c, key) || !is_wide || near.own != far.own ||
@@ -807,7 +820,8 @@ void forget_releases_before(Launch& launch) {
   std::erase_if(begun, [&](std::uint32_t other) {
     return precedes_later_operations(other, launch.operation);
   });
-  // A child may still acquire the releases of its ancestors and of their other children.
+  // A child launch may still acquire releases of its ancestors, and of other children of these
+  // ancestors.
   const bool is_child = has_parent(launch.operation);
   if (!is_child && begun.empty()) {
     variables().wide.clear();
@@ -820,7 +834,8 @@ void forget_releases_before(Launch& launch) {
     forget_variables_of_blocks();
     blocks().last_release.clear();
   }
-  std::erase_if(blocks().last_release, [&](const auto& block) {  // no longer needed
+  // Releases of blocks that happen before the launch are no longer needed.
+  std::erase_if(blocks().last_release, [&](const auto& block) {
     return happens_before_operation(operation_in(block.first), launch.operation);
   });
   std::copy_if(begun.begin(), begun.end(), std::back_inserter(launch.beside),
@@ -848,7 +863,7 @@ void clear_block_clocks(bool runs) {
   blocks().running.push_back(key_of(launch.operation, block->number));
 }
 
-/// The clock of all threads of the block.
+/// The joined vector clocks of all threads of the block.
 static VectorClock known_to_block(const BlockClocks& c) {
   VectorClock all = c.all;
   for (const std::uint16_t rank : c.changed) all.join(c.threads[rank]);
@@ -865,7 +880,7 @@ void block_runs_no_more() {
   std::erase(blocks().running, key_of(block->launch->operation, block->number));
 }
 
-/// A release of all accesses of a thread so far, which requires no fence.
+/// A release of all accesses that a thread has made so far. No fence is required.
 static Release release_of_all(const Thread& thread) {
   const Block& b = *block;
   return {.own = b.clock,
@@ -876,7 +891,7 @@ static Release release_of_all(const Thread& thread) {
           .thread = static_cast<std::uint16_t>(thread.rank)};
 }
 
-/// The key of the running block's gang.
+/// The key of the running block's gang: operation and gang.
 static std::uint64_t key_of_gang() {
   const Launch& launch = *block->launch;
   return key_of(launch.operation, gang_of(launch.configuration, block->number));
@@ -885,8 +900,8 @@ static std::uint64_t key_of_gang() {
 /// The next barrier of the gang of the running block. The caller holds the mutex.
 static GangBarrier& gang_barrier() { return gang_barriers()[{key_of_gang(), block->gang_waits}]; }
 
-/// A thread arrives at the barrier of its gang, where another one of its block has arrived before
-/// and gone on.
+/// A thread arrives at the barrier of its gang. Another thread of the block arrived there earlier
+/// and has not waited yet.
 static void arrive_after_others(const BlockClocks& c, const Thread& thread) {
   const Release all = release_of_all(thread);
   const bool has_met = std::max(all.warp, all.block) >= c.first_arrival;
@@ -899,7 +914,7 @@ static void arrive_after_others(const BlockClocks& c, const Thread& thread) {
   const Block& b = *block;
   const Configuration& configuration = b.launch->configuration;
   Release met = all;
-  met.own = met.itself = 0;  // the phases of its own accesses imply their order
+  met.own = met.itself = 0;  // phases already order the thread's own accesses
   barrier.late->release(b.launch->operation, b.number, std::move(met), {},
                         gang_of(configuration, b.number), configuration);
 }
@@ -921,8 +936,8 @@ void arrives_at_gang(const Thread& thread) {
   c.first_arrival = block->clock;
   keeps_each_warp = record().kernels[block->launch->record].releases = true;
   if (!any_is_known(c)) return;
-  // The clocks of threads that have not arrived yet may be added early: they only grow. The
-  // clocks of threads that wait already do not change.
+  // The clocks of threads that have not arrived yet may be added early, because they only grow. The
+  // clocks of threads that already wait do not change.
   const std::scoped_lock lock(clock_mutex());
   gang_barrier().known.join(known_to_block(c));
 }
@@ -936,7 +951,8 @@ void arrives_at_gang() {
     gang_barrier().known.join(known_to_block(c));
     return;
   }
-  for (unsigned rank = 0; rank < block->launch->threads; ++rank)  // those that wait as they arrive
+  // Threads that have not arrived before arrive now and wait.
+  for (unsigned rank = 0; rank < block->launch->threads; ++rank)
     if (const Thread& thread = block->threads[rank];
         !thread.has_arrived && thread.state != State::finished)
       arrive_after_others(updated_clocks(thread), thread);
@@ -953,7 +969,7 @@ void has_waited_for_gang() {
         note_fences_on_arrival(c, thread);
     for (const Width width : {in_block, wide}) {
       if (c.on_arrival[width].empty()) continue;
-      // Threads may have met at a barrier of the block after they arrived.
+      // Threads may have synchronised at a barrier of the block after their arrival.
       const FenceClocks before = c.before[width];
       note_fences_before(c, width, c.on_arrival[width]);
       c.before[width] = latest(c.before[width], before);
@@ -966,7 +982,8 @@ void has_waited_for_gang() {
   const GangBarrier& barrier = found->second;
   c.all.join(barrier.known);
   if (barrier.late != nullptr) c.all.raise(barrier.late, barrier.late->releases());
-  if (key.second > 1) gang_barriers().erase({key.first, key.second - 2});  // all have passed it
+  // All blocks have passed the barrier before the previous one.
+  if (key.second > 1) gang_barriers().erase({key.first, key.second - 2});
 }
 
 void lanes_ordered(Warp& warp, unsigned lanes) {
@@ -980,7 +997,7 @@ void lanes_ordered(Warp& warp, unsigned lanes) {
     const Thread& thread = warp.threads[std::countr_zero(rest)];
     release(*variable, known_to(c, thread), release_of_all(thread));
   }
-  // A lane that has ended takes part, and passes on nothing that it learns here.
+  // A lane that has ended takes part in the operation, but acquires nothing.
   for (unsigned rest = lanes & ~warp.finished; rest != 0; rest &= rest - 1)
     acquire(*variable, c, warp.threads[std::countr_zero(rest)]);
   note_release();
@@ -992,7 +1009,7 @@ void arrives_at(const void* barrier) {
   const DeviceAtWork at_work;
   BlockClocks& c = updated_clocks(thread);
   Arrivals& at = [&]() -> Arrivals& {
-    const std::scoped_lock lock(clock_mutex());  // blocks that begin forget arrivals
+    const std::scoped_lock lock(clock_mutex());  // other blocks may erase arrivals when they begin
     return arrivals()[barrier];
   }();
   if (at.variable == nullptr) at.variable = variables().add();
@@ -1005,7 +1022,7 @@ void phase_ends(const void* barrier) {
   const DeviceAtWork at_work;
   const std::scoped_lock lock(clock_mutex());
   Arrivals& at = arrivals()[barrier];
-  if (at.variable == nullptr) return;  // nothing but bytes arrived
+  if (at.variable == nullptr) return;  // only bytes have arrived, and no thread
   at.before = at.variable->releases();
   at.known_before = at.variable->known;
 }

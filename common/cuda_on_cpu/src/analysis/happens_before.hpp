@@ -14,18 +14,18 @@ namespace cuda_on_cpu::analysis {
 /// The clock of the running block at the last fence or release of any of its threads, or 0.
 extern __thread std::uint32_t last_release;
 
-/// Whether the history stores for each warp which lanes have read a word. This is necessary if
-/// threads of the kernel release their accesses without a barrier.
+/// Whether the history stores for each warp which lanes have read a word. Such a history is
+/// necessary if threads of the kernel release their accesses without a barrier.
 extern __thread bool keeps_each_warp;
 
 bool happens_before_operation(std::uint32_t first, std::uint32_t second);
 
-/// Whether an access happens before a later one.
-/// \param address of the earlier access, or null
+/// Whether an access happens before a later access.
+/// \param address address of the earlier access, or null
 bool is_ordered(const Event& then, const Event& now, const void* address);
 
-/// The same for an access that several threads have made.
-/// \param lanes mask of the lanes of the last of these warps
+/// Whether an access by several threads happens before a later access.
+/// \param lanes mask of the lanes in the last warp of these threads
 /// \param warps mask of the warps of these threads
 bool is_ordered(const Event& then, unsigned lanes, unsigned warps, const Event& now,
                 const void* address);
@@ -40,18 +40,18 @@ bool others_never_release();
 /// \param narrow whether the operation has block scope
 void acquire_at(const void* address, std::size_t bytes, Kind kind, bool narrow);
 
-/// Releases the accesses before the last fence of the current thread, after its atomic operation
-/// has been checked.
-/// \param releases among whom the operation itself has release order
+/// Releases the accesses before the last fence of the current thread. Must be called after the
+/// check of the thread's atomic operation.
+/// \param releases scope in which the operation itself has release order
 void release_at(const void* address, std::size_t bytes, Kind kind, bool narrow, Among releases);
 
-/// Discards the releases at a word. A plain write replaces the value there, and reads of its value
-/// acquire nothing.
+/// Discards the releases at a word, because a plain write has replaced the value. Later reads of
+/// the word acquire nothing.
 void forget_releases_at(const void* address);
 
-/// Discards earlier releases when a launch begins. Releases by launches that are not ordered before
-/// this one stay: flags may order their accesses. These launches count as concurrent even if they
-/// have ended.
+/// Discards earlier releases when a launch begins. Releases of launches that do not happen before
+/// this launch are kept, because flags may order their accesses. A launch whose releases are kept
+/// counts as concurrent even after its end.
 void forget_releases_before(Launch& launch);
 
 /// Clears the vector clocks of all threads when a block begins.

@@ -1,6 +1,6 @@
 /// \file
-/// Memory that kernels ask for by `new` and malloc. It is the device's, and may be used, and given
-/// back, by all threads and kernels that learn of it.
+/// The heap from which kernels allocate by `new` and malloc. The memory of this heap is device
+/// memory. All threads and kernels that receive an address may use and free the memory there.
 
 #include <algorithm>
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-// Stands before memory of this heap, where other heaps keep a size.
+// Marks memory of this heap. The mark precedes the memory, where other heaps store a size.
 constexpr std::uint64_t mark = 0xC0DE'0F'DE'71CE'4EA9;
 constexpr std::uintptr_t alignment = 512;
 constexpr std::size_t one_byte = 1;
@@ -79,7 +79,8 @@ void heap_free(void* pointer) { give_back(pointer, __builtin_return_address(0));
 
 using namespace cuda_on_cpu;
 
-// What `new` in a kernel becomes. Unlike the host's, it answers with null where there is no memory.
+// Operators for `new` in a kernel. Unlike the host's operators, they return null if there is no
+// memory.
 void* operator new(std::size_t bytes, Heap) {
   return is_on_device() ? allocate_for_kernel(bytes) : ::operator new(bytes);
 }
@@ -89,7 +90,7 @@ void* operator new[](std::size_t bytes, Heap) {
 void operator delete(void* pointer, Heap) { ::operator delete(pointer); }
 void operator delete[](void* pointer, Heap) { ::operator delete[](pointer); }
 
-// What gives memory back is told by the memory, and so these stand for the library's own.
+// Replacements of the library's operators. `delete` recognises memory of this heap by its mark.
 void* operator new(std::size_t bytes) { return required(std::malloc(std::max(bytes, one_byte))); }
 void* operator new[](std::size_t bytes) { return ::operator new(bytes); }
 void operator delete(void* pointer) noexcept { give_back(pointer, __builtin_return_address(0)); }

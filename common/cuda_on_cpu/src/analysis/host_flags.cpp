@@ -8,7 +8,8 @@
 namespace cuda_on_cpu::analysis {
 namespace {
 
-/// The clocks that the host has acquired from flags, from one of its operations on.
+/// The clocks that the host has acquired from flags, and the number of the first operation to which
+/// they apply.
 struct HostClock {
   std::uint32_t number;
   ClockMap all;
@@ -16,9 +17,9 @@ struct HostClock {
 
 struct Flags {
   std::unordered_map<const void*, ClockMap> of_kernels, of_host;
-  std::map<std::thread::id, const void*> seen;  ///< the flag that each thread has read last
-  std::vector<HostClock> host_clocks;           ///< each includes the earlier ones
-  bool is_used = false;                         ///< whether an operation has inherited the last one
+  std::map<std::thread::id, const void*> seen;  ///< the last flag that each thread has read
+  std::vector<HostClock> host_clocks;           ///< each clock includes the earlier clocks
+  bool is_used = false;                         ///< whether an operation inherited the last clock
   std::atomic<bool> any_host_clocks = false;
 };
 
@@ -27,7 +28,7 @@ Flags& flags() {
   return flags;
 }
 
-/// Whether there is anything in one that the other lacks.
+/// Whether the first clock contains an entry that the second clock does not cover.
 bool adds(const ClockMap& more, const ClockMap& known) {
   return std::any_of(more.begin(), more.end(), [&](const auto& each) {
     const auto found = known.find(each.first);
@@ -42,12 +43,12 @@ bool adds(const ClockMap& more, const ClockMap& known) {
   });
 }
 
-/// Adds clocks to the clock of the host.
+/// Joins clocks with the clock of the host.
 void join_host_clock(const ClockMap& clocks) {
   auto& host_clocks = flags().host_clocks;
   if (!host_clocks.empty() && !adds(clocks, host_clocks.back().all)) return;
   ClockMap all = host_clocks.empty() ? ClockMap{} : host_clocks.back().all;
-  std::erase_if(all, [&](const auto& known) {  // it will follow from what is known of another one
+  std::erase_if(all, [&](const auto& known) {  // entries that the new clocks imply
     return precedes_covered(operation_in(known.first), clocks);
   });
   join(all, clocks);
@@ -57,7 +58,8 @@ void join_host_clock(const ClockMap& clocks) {
   flags().any_host_clocks = true;
 }
 
-/// The host learns what was published where its threads have looked. The mutex is held.
+/// The host acquires the clocks at the flags that its threads have read. The caller holds the
+/// mutex.
 void catch_up() {
   Flags& f = flags();
   // The later accesses of a thread follow its own read, and may follow the reads of other threads.
@@ -96,7 +98,7 @@ void host_sees(const void* address) {
 }
 
 void host_releases(const void* address) {
-  if (!any_is_pending()) return;  // later operations follow it anyway
+  if (!any_is_pending()) return;  // all later operations happen after these accesses anyway
   Flags& f = flags();
   const std::scoped_lock lock(clock_mutex());
   ClockMap& publication = f.of_host[address];

@@ -8,25 +8,25 @@
 
 namespace cuda_on_cpu::analysis {
 
-/// A kernel releases clocks at an address after a fence of system scope.
+/// Releases clocks to the host at an address, after a fence of system scope in a kernel.
 void publish_to_host(const void* address, const ClockMap& clocks);
 
 /// The clocks that the host has released at an address, or null. The caller holds the mutex.
 const ClockMap* published_by_host(const void* address);
 
-/// The host reads a flag. It acquires the clocks that were released there when it does something
-/// else, which the second function signals.
+/// `host_sees` is called when the host reads a flag. At the host's next action, `host_catches_up`
+/// acquires the clocks that were released at the flag.
 void host_sees(const void* address);
 void host_catches_up();
 
-/// The host writes a flag, which releases all its accesses so far.
+/// The host writes a flag and thereby releases all earlier accesses of the host.
 void host_releases(const void* address);
 
-/// Whether an access happens before an operation of the host or of a stream because the host had
-/// acquired it from a flag.
+/// Whether an access happens before an operation of the host or of a stream, because the host has
+/// acquired the access from a flag.
 bool is_acquired_from_host(const Event& then, std::uint32_t operation);
 
-/// Drops clocks from flags that the order of streams implies by now.
+/// Drops clocks from the flags of kernels if the order of streams already implies them.
 void drop_old_host_clocks();
 
 }  // namespace cuda_on_cpu::analysis

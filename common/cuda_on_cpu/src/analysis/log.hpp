@@ -1,8 +1,8 @@
 /// \file
-/// What the lanes of a warp access, until all have come so far and it can be checked.
+/// The log of the accesses of a warp's lanes.
 ///
-/// A lane notes an access and runs on. Only where it meets others, at a barrier or an atomic, or
-/// where its log is full, does it wait until the warp has made its requests.
+/// A lane logs an access and continues. A lane waits for the check of the warp's requests only at a
+/// barrier, at an atomic operation, or if the log is full.
 
 #pragma once
 
@@ -14,11 +14,13 @@
 
 namespace cuda_on_cpu::analysis {
 
-/// What an access does, in one word: compilers take a structure of four bytes apart.
+/// The form of an access in one 32-bit word. A structure of four one-byte members would be slower,
+/// because compilers load and store the members separately.
 class AccessForm {
  public:
   AccessForm() = default;
-  /// \param checked or to be checked together with those of the other lanes
+  /// \param checked whether the access has been checked already; otherwise, it is checked together
+  /// with the accesses of the other lanes
   constexpr AccessForm(std::size_t bytes, unsigned kind, unsigned space, bool checked)
       : word_(static_cast<std::uint32_t>(bytes) | kind << 8 | space << 16 |
               unsigned{checked} << 24) {}
@@ -37,32 +39,36 @@ class AccessForm {
   std::uint32_t word_;
 };
 
-/// An access of each lane of a warp.
+/// One logged access of each lane of a warp.
 struct Accesses {
   std::uintptr_t address[warp_size];
-  std::uint64_t order[warp_size];   ///< depth of the stack frame, and how low the instruction is:
-                                    ///< most go first
-  std::uint64_t number[warp_size];  ///< in the order in which accesses were asked for
+  std::uint64_t order[warp_size];   ///< priority: depth of the stack frame, then complement of the
+                                    ///< instruction's address
+  std::uint64_t number[warp_size];  ///< position of the access among all accesses of the block
   AccessForm form[warp_size];
-  std::uint32_t changes;  ///< lanes that changed what they wrote to, as a mask
+  std::uint32_t changes;  ///< mask of the lanes whose write changed the value
 };
 
-/// The accesses of a warp's lanes that are not checked yet, each lane's from its oldest on.
+/// The unchecked accesses of a warp's lanes. The accesses of a lane are in consecutive rows, and
+/// the oldest one comes first.
 struct AccessLog {
   static constexpr unsigned most = 16;
-  static constexpr unsigned most_pieces = 7;  ///< of a structure: a copy of more would not fit
+  static constexpr unsigned most_pieces = 7;  ///< maximum number of pieces of a structure whose
+                                              ///< copy fits into the log
   static constexpr std::size_t most_bytes_written = 64;
 
   Accesses rows[most];
   std::uint8_t begin[warp_size];               ///< the row of a lane's oldest access
   std::uint8_t end[warp_size];                 ///< the row after a lane's newest access
-  std::uint8_t writing[warp_size];             ///< the bytes that a lane is about to write
-  std::uint8_t written[warp_size];             ///< the row of this access, or of its first piece
-  char before[warp_size][most_bytes_written];  ///< the old contents
-  bool has_kept;                               ///< whether a lane has stored what was there
-  bool is_used;                                ///< since it was cleared
+  std::uint8_t writing[warp_size];             ///< number of bytes of a lane's pending write, or 0
+  std::uint8_t written[warp_size];             ///< row of the pending write, or of its first piece
+  char before[warp_size][most_bytes_written];  ///< old contents of the bytes of the pending write
+  bool has_kept;                               ///< whether a lane has stored the value that the
+                                               ///< memory already contained
+  bool is_used;                                ///< whether the log has been used since it was
+                                               ///< cleared
 
-  /// A block begins.
+  /// Clears the log at the beginning of a block.
   void clear() {
     rewind();
     std::memset(writing, 0, sizeof writing);
@@ -70,7 +76,7 @@ struct AccessLog {
     has_kept = false;
   }
 
-  /// All accesses are checked.
+  /// Empties the log after all its accesses have been checked.
   void rewind() {
     std::memset(begin, 0, sizeof begin);
     std::memset(end, 0, sizeof end);
@@ -85,14 +91,14 @@ struct AccessLog {
     return end[lane] + (kind == 1 ? 1u : 0u) >= most;
   }
 
-  /// A lane is about to write where its newest access goes.
+  /// Saves the old contents of the memory to which a lane is about to write.
   [[gnu::always_inline]] void note_before(unsigned lane, const void* address, std::size_t bytes) {
     writing[lane] = static_cast<std::uint8_t>(bytes);
     written[lane] = static_cast<std::uint8_t>(end[lane] - 1);
     std::memcpy(before[lane], address, bytes);
   }
 
-  /// A lane is about to write the next piece of the structure of its newest access.
+  /// Saves the old contents for the next piece of a structure to which a lane is about to write.
   void note_before_piece(unsigned lane, const void* address, std::size_t bytes) {
     if (writing[lane] == 0) return note_before(lane, address, bytes);
     std::memcpy(before[lane] + writing[lane], address, bytes);
@@ -107,7 +113,8 @@ struct AccessLog {
     return read.has(bytes, 0) && end[lane] < written[lane] + 2 * (writing[lane] / bytes);
   }
 
-  /// A lane has to wait before what it was about to write is there: it counts as new.
+  /// Counts the pending write of a lane as a change: the lane must wait before the write is
+  /// performed, so the new value is unknown.
   void note_change(unsigned lane) {
     const unsigned pieces = writing[lane] / bytes_of_piece(lane);
     for (unsigned row = written[lane]; row < written[lane] + pieces; ++row)
@@ -115,21 +122,21 @@ struct AccessLog {
     writing[lane] = 0;
   }
 
-  /// Records whether a lane is about to write the value that is already there, in one piece.
+  /// Logs whether the pending write of a lane, which has one piece, stores the value that is
+  /// already there.
   void note_value(unsigned lane, bool is_same) {
     set_change(rows[written[lane]], lane, is_same);
     writing[lane] = 0;
   }
 
-  /// Whether what a lane's oldest access wrote is what another lane wrote that is checked before
-  /// it: lanes run one after the other, and the order of requests may be another one. Then it is
-  /// the other one that stored what was there.
-  /// \param request the lanes that are checked together with this one, the lower ones before it
+  /// Whether another lane later stored the same value as the oldest access of a lane, and this
+  /// store is checked first. Lanes run one after the other, but their requests may be checked in
+  /// another order. The store that is checked first counts as the change of the value.
+  /// \param request mask of the lanes that are checked together, in ascending order
   bool was_stored_again(unsigned lane, std::uint32_t request) const;
 
-  /// The instruction by which a lane last accessed some bytes, if it read them and its latest
-  /// accesses include this one; otherwise 0.
-  /// \returns the order of the access, which contains the instruction
+  /// The last access of a lane to some bytes, if this access is a read that the log still contains.
+  /// \returns the order of the access, which contains the instruction, or 0
   std::uint64_t last_read(unsigned lane, const void* address, std::size_t bytes) const {
     const Accesses* last = nullptr;
     for (const Accesses& row : rows)
@@ -139,13 +146,13 @@ struct AccessLog {
     return last != nullptr && last->form[lane].has(bytes, 0) ? last->order[lane] : 0;
   }
 
-  /// What a lane was about to write is there.
+  /// Compares the new value with the old one after a lane's write has been performed.
   [[gnu::always_inline]] void note_after(unsigned lane) {
     if (writing[lane] != 0) compare(lane);
   }
 
  private:
-  /// Compares as many bytes as one access can have, without a call.
+  /// Compares as many bytes as one access can have, at most 16, without a function call.
   static bool is_same(const char* a, const char* b, unsigned bytes) {
     switch (bytes) {
       case 1:

@@ -1,5 +1,6 @@
 /// \file
-/// Linked into programs that are not analysed: diagnostics are printed, the rest is left out.
+/// Replaces the analysis in programs that are not analysed. Diagnostics are printed, and all other
+/// functions do nothing.
 
 #include <cstdio>
 

@@ -1,6 +1,7 @@
 /// \file
-/// The commonest accesses: lanes of a warp read or write whole cells together, and there is nothing
-/// to say about it. What check_thread would do for each lane is done here for all of them.
+/// The fast path for the most frequent accesses: lanes of a warp read or write whole cells
+/// together, and there is nothing to report. One call has the effect of a call of `check_thread`
+/// for each lane.
 
 #pragma once
 
@@ -15,7 +16,7 @@ class PlainAccess {
   static_assert(kind == read || kind == write);
 
  public:
-  /// \param barrier_clock of the block, at the barrier that it had passed last
+  /// \param barrier_clock clock of the block at its last barrier before the access
   PlainAccess(Shadow& shadow, const Event& event, std::uint32_t barrier_clock)
       : shadow_(shadow),
         now_(event),
@@ -25,13 +26,14 @@ class PlainAccess {
         owner_(is_shared ? current_owner() : 0),
         others_are_over_(others_never_release()) {}
 
-  /// Makes the access to some cells, if it is plain.
-  /// \param lanes that make it, the last of which is `last`
-  /// \returns whether it was; if not, nothing is done
+  /// Checks an access of lanes to some cells. If the access is plain, it is stored in the cells.
+  /// \param lanes mask of these lanes
+  /// \param last the highest one of these lanes
+  /// \returns whether the access is plain; if not, no cell has changed
   [[gnu::always_inline]] bool make(Cell* first, std::size_t cells, unsigned lanes, unsigned last) {
     now_.thread = static_cast<std::uint16_t>(warp_ * warp_size + last);
     alone_ = (lanes & (lanes - 1)) == 0;
-    if (kind == write && !alone_) return false;  // they overwrite each other
+    if (kind == write && !alone_) return false;  // the lanes overwrite each other's values
     for (const Cell* cell = first; cell < first + cells; ++cell)
       if (kind == read ? !may_read(*cell) : !may_write(*cell)) return false;
     for (Cell* cell = first; cell < first + cells; ++cell)
@@ -51,7 +53,8 @@ class PlainAccess {
     return then.operation == now_.operation && then.block == now_.block;
   }
 
-  /// Whether an access is done before this one for one of the commonest reasons.
+  /// Whether an earlier access happens before this access. Only the most frequent reasons are
+  /// checked.
   bool is_ordered(const Event& then) {
     if (then.bytes == 0) return true;
     if (then.operation != now_.operation) return is_done_operation(then.operation);
@@ -71,7 +74,7 @@ class PlainAccess {
     return then.warp_epoch != now_.warp_epoch || cell.lanes == 1u << now_.thread % warp_size;
   }
 
-  /// Whether lanes of the warp may join the cell's group of plain reads, or replace it.
+  /// Whether lanes of the warp may join the cell's group of plain reads, or replace this group.
   bool may_join(const Cell& cell) {
     const Event& then = cell.latest;
     if (then.bytes == 0) return true;
@@ -89,7 +92,7 @@ class PlainAccess {
 
   bool may_write(const Cell& cell) {
     if (cell.history != 0) return false;
-    if (is_shared && cell.owner != owner_) return true;  // what a block before this one left
+    if (is_shared && cell.owner != owner_) return true;  // left by an earlier block
     if (cell.earlier.atomic != Reach::none || cell.latest.atomic != Reach::none) return false;
     return is_ordered(cell.earlier) && are_done(cell);
   }
@@ -121,11 +124,11 @@ class PlainAccess {
   Shadow& shadow_;
   Event now_;
   std::uint32_t barrier_clock_;
-  std::uint32_t ordered_;  ///< an operation that is known to be done before this one
+  std::uint32_t ordered_;  ///< an operation that is known to happen before this access
   unsigned warp_;
   std::uint32_t owner_;
-  bool others_are_over_;  ///< whether no other started block will make a release
-  bool alone_ = true;     ///< whether one lane makes the access
+  bool others_are_over_;  ///< whether no other block that has begun will make a release
+  bool alone_ = true;     ///< whether a single lane makes the access
 };
 
 }  // namespace cuda_on_cpu::analysis

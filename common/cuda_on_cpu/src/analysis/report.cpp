@@ -1,5 +1,5 @@
 /// \file
-/// The report: what was counted and found, by line of the source, as a table and as JSON.
+/// The report: counts and findings by source line, as a table and as JSON or SARIF.
 
 #include <errno.h>
 #include <execinfo.h>
@@ -52,7 +52,7 @@ bool is_shared(const Site& site) { return site.space == Space::shared; }
 
 const char* unit_of(const Site& site) { return is_shared(site) ? "wavefronts" : "sectors"; }
 
-/// Requests of one kind of access, added up over the lines of a kernel.
+/// The requests of one kind of access, summed over the lines of a kernel.
 struct Sum {
   std::uint64_t requests = 0, cost = 0, ideal = 0;
 };
@@ -77,7 +77,8 @@ Line line_of(const Lines& lines, const void* place) {
   return found == lines.end() ? Line{} : found->second;
 }
 
-/// The line of a finding: of what a library does, that of its caller.
+/// The source line of a finding. For a finding in a library, this is the line of the library's
+/// caller.
 Line line_of(const Lines& lines, const Finding& finding) {
   const Line line = line_of(lines, finding.place);
   if (!is_of_toolkit(line)) return line;
@@ -89,8 +90,8 @@ Line line_of(const Lines& lines, const Finding& finding) {
   return line;
 }
 
-/// The sites of a kernel by line; those of one line and one kind of access are one. How a library
-/// goes about its work is not what it does on a GPU.
+/// The sites of a kernel by line. Accesses of one line, kind and size are merged. Lines of
+/// libraries are omitted, because the code of a library differs on a GPU.
 std::vector<std::pair<Line, Site>> sites_of(std::uint32_t kernel, const Lines& lines) {
   std::map<std::tuple<Line, Space, Kind, unsigned>, Site> merged;
   for (const auto& [key, site] : record().sites.all) {
@@ -157,9 +158,9 @@ Json json_of(const ReportedFinding& reported) {
           {"sentence", finding.sentence}};
 }
 
-/// Drops what is no trouble once lines are known: one barrier, or one operation of a warp, that the
-/// compiler made two of; and what CUB reads of its temporary storage where nobody wrote, beyond the
-/// end of a segment, and never uses.
+/// Whether to report a finding whose lines are known. Two barriers or collectives on one line are
+/// one operation that the compiler has duplicated. CUB reads unwritten temporary storage beyond the
+/// end of a segment, but never uses the values.
 bool is_trouble(const Finding& finding, const Lines& lines) {
   const bool between_places = finding.kind == "divergent barrier" ||
                               (finding.kind == "invalid mask" && finding.other_place != nullptr);
@@ -205,7 +206,7 @@ bool updates_variable(const std::string& text) {
   return false;
 }
 
-/// What follows the parenthesis that closes the one at `open`.
+/// The position after the bracket that closes the bracket at `open`.
 std::size_t behind_parenthesis(const std::string& text, std::size_t open) {
   int depth = 0;
   for (std::size_t i = open; i < text.size(); ++i)
@@ -216,7 +217,7 @@ std::size_t behind_parenthesis(const std::string& text, std::size_t open) {
   return text.size();
 }
 
-/// A text without what matches, and without the brackets behind each match.
+/// A text without the matches of a pattern and without the bracketed text after each match.
 std::string without(std::string text, const std::regex& pattern, char bracket) {
   for (std::smatch match; std::regex_search(text, match, pattern);) {
     const auto first = static_cast<std::size_t>(match.position());
@@ -226,7 +227,8 @@ std::string without(std::string text, const std::regex& pattern, char bracket) {
   return text;
 }
 
-/// Whether an expression only names an object: by its name, a member, an element or a pointer.
+/// Whether an expression only names an object: a variable, a member, an array element or the target
+/// of a pointer.
 bool names_object(std::string text) {
   static const std::regex cast(
       "(reinterpret|static|const)_cast\\s*<[^()]*>\\s*(?=\\()|"
@@ -249,7 +251,7 @@ bool names_object(std::string text) {
   if (std::regex_search(text, load)) text = without(text, load, '(') + 'x';
   text = without(text, element, '[');
   text = std::regex_replace(text, cast, "");
-  // An address in parentheses may be computed.
+  // The parentheses after `*` may contain a computed address.
   if (const auto star = text.find_first_not_of(" \t&"); star != text.npos && text[star] == '*')
     if (const auto open = text.find_first_not_of(" \t*", star);
         open != text.npos && text[open] == '(')
@@ -258,7 +260,7 @@ bool names_object(std::string text) {
   return std::regex_match(text, object);
 }
 
-/// Whether a line of the source copies values and does not compute with them.
+/// Whether a line of the source only copies values and does not compute new ones.
 bool only_copies(const std::string& line) {
   static const std::regex function(
       "\\b(mem(cpy|move)\\w*|copy\\w*|swap|cp\\.async\\S*|__pipeline_memcpy_async)\\b");
@@ -274,7 +276,7 @@ bool only_copies(const std::string& line) {
   bool copies = false;
   for (std::sregex_iterator i(text.begin(), text.end(), value), end; i != end; ++i) {
     std::string assigned = (*i)[1];
-    // The rest of a chain of assignments, and of a list of declarations.
+    // The text may contain the rest of a chain of assignments, or of a list of declarations.
     if (const auto last = assigned.rfind('='); last != assigned.npos) assigned.erase(0, last + 1);
     copies = copies || names_object(assigned);
     if (!names_object(assigned) && std::regex_search(assigned, std::regex("[\\[*]|->")))
@@ -283,10 +285,11 @@ bool only_copies(const std::string& line) {
   return copies;
 }
 
-/// What a finding is in the light of the whole run and of the source. A plain read that races with
-/// atomic operations is a note if a compare-and-swap follows. Equal values are lost updates if the
-/// line that stores them updates a volatile variable. Unwritten bytes that a thread only copies are
-/// no error.
+/// Judges a finding by the whole run and by the source. A plain read that races with atomic
+/// operations is a note if a compare-and-swap follows. Equal values are lost updates if the line
+/// that stores them updates a volatile variable. A read of unwritten bytes is no error if the
+/// thread only copies them.
+/// \returns the finding, or nothing if it is no error
 std::optional<Finding> judged(const Finding& found, const Lines& lines) {
   Finding finding = found;
   if (found.read == nullptr) return finding;
@@ -317,8 +320,9 @@ std::optional<Finding> judged(const Finding& found, const Lines& lines) {
   return finding;
 }
 
-/// The findings by line. The compiler asks several times whether one access is aligned, and each
-/// atomic operation may race with an optimistic read.
+/// The findings by line. A misaligned access and an optimistic read are reported once per line. The
+/// compiler checks the alignment of one access several times, and each atomic operation may race
+/// with the same optimistic read.
 std::vector<ReportedFinding> reported_findings(const Lines& lines) {
   std::vector<ReportedFinding> reported;
   for (const auto& [key, found] : record().findings) {
@@ -359,7 +363,8 @@ void print_finding(const ReportedFinding& reported) {
     fmt::print(stderr, "  the other: {}\n  {}\n", place_text(other), text_of(other));
 }
 
-/// Writes the report into the user's file: as SARIF, if its name ends so, or as JSON of our own.
+/// Writes the report into the user's file: as SARIF if the name ends in `.sarif`, otherwise as
+/// JSON.
 void write_file(const std::vector<ReportedFinding>& reported, const std::vector<Counted>& counted,
                 const std::string& summary) {
   Json kernels = Json::array(), errors = Json::array(), notes = Json::array();
@@ -381,7 +386,8 @@ void write_file(const std::vector<ReportedFinding>& reported, const std::vector<
   if (!file.flush()) refuse(fmt::format("cannot write the report '{}'", settings().report));
 }
 
-/// An error of a call that the source does not look at; it may still ask for the last one.
+/// An error of a call whose result the source ignores. The program may still ask for the last
+/// error.
 struct DroppedError {
   std::thread::id thread;
   Place place;
@@ -421,14 +427,14 @@ bool leaves_out(const Launch& launch) {
   return (settings().blocks + 1) / 2 < (launch.blocks + 1) / 2;
 }
 
-// Those that are analysed are pairs of neighbours, from the first to the last of a grid. Blocks
-// that wait for each other are analysed all.
+// The analysed blocks are pairs of neighbours, evenly spaced from the first to the last block of
+// the grid. If blocks can wait for each other, all blocks are analysed.
 bool is_left_out(const Launch& launch, unsigned number) {
   const std::uint64_t wanted = (settings().blocks + 1) / 2, all = (launch.blocks + 1) / 2;
   if (!leaves_out(launch) || launch.configuration.cooperative || has_clusters(launch.configuration))
     return false;
   const std::uint64_t pair = number / 2, steps = std::max<std::uint64_t>(wanted - 1, 1);
-  const std::uint64_t nearest = (pair * steps + all - 2) / (all - 1);  // of those wanted, or above
+  const std::uint64_t nearest = (pair * steps + all - 2) / (all - 1);  // division with rounding up
   return nearest >= wanted || nearest * (all - 1) / steps != pair;
 }
 
@@ -450,8 +456,8 @@ void launch_begins(Launch& launch) {
   forget_releases_before(launch);
 }
 
-/// What blocks of a launch that are left out have written, by their turns, as long as a block
-/// before them may run.
+/// The marks of unanalysed blocks, by the position at which the blocks start. The marks are kept as
+/// long as an earlier block may run.
 struct LateMarks {
   std::mutex mutex;
   std::multimap<unsigned, std::vector<Mark>> by_turn;
@@ -469,7 +475,7 @@ static LateMarks& late_marks() {
   return marks;
 }
 
-/// A block that was left out has ended.
+/// Keeps the marks of an unanalysed block that has ended.
 static void keep_marks(Block& block) {
   std::vector<Mark>& marks = block.targets->marks;
   if (block.launch->side_by_side == nullptr) {
@@ -491,8 +497,8 @@ static std::span<Warp> warps_of(Block& block) {
   return std::span(block.warps).first((block.launch->threads + warp_size - 1) / warp_size);
 }
 
-/// A block that is left out notes no access: it needs logs that are empty, and clears only what one
-/// before it has left.
+/// Prepares the logs of a block. An unanalysed block logs no accesses, so its logs only have to be
+/// empty: only used logs are cleared.
 static void prepare_logs(Block& block) {
   if (block.logs == nullptr) {
     block.logs = std::make_unique_for_overwrite<AccessLog[]>(most_threads / warp_size).release();
@@ -532,7 +538,7 @@ void block_ends(Block& block) {
   for (const DroppedInKernel& dropped : dropped_in_block())
     add_finding("ignored error", dropped.place, 0, &block.threads[dropped.rank], dropped.sentence);
   dropped_in_block().clear();
-  // If it failed, lanes may still wait.
+  // After a failure of the block, lanes may still wait.
   for (Warp& warp : warps_of(block)) check_rest(warp);
   report_uses();
   block_runs_no_more();
@@ -690,7 +696,7 @@ Owned callers() {
   std::array<void*, 64> all{};
   const auto count = static_cast<std::size_t>(::backtrace(all.data(), all.size()));
   std::vector<const void*> within;
-  for (const void* place : std::span(all).first(count).subspan(1))  // the first is this function
+  for (const void* place : std::span(all).first(count).subspan(1))  // without this function
     if (image_at(place) != nullptr) within.push_back(place);
   return owned_copy(std::move(within));
 }

@@ -1,5 +1,5 @@
 /// \file
-/// The findings and counts of a report, with the lines of the source.
+/// The findings and counts of a report, with their source lines.
 
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace cuda_on_cpu::analysis {
 
-/// A finding, its line, and the line of the other access.
+/// A finding with its source line and the source line of the other access.
 struct ReportedFinding {
   Finding finding;
   Line line, other_line;
 };
 
-/// The accesses of a kernel, line by line.
+/// The counts of a kernel's accesses by source line.
 struct Counted {
   KernelTotals kernel;
   std::vector<std::pair<Line, Site>> sites;
@@ -25,14 +25,14 @@ struct Counted {
 
 std::string access_name(const Site& site);
 
-/// File and line, without the file's directory.
+/// The file name without its directory, and the line number, as in "file.cu:12".
 std::string place_text(const Line& line);
 
-/// Three sentences: what was found, which access wastes most, where to look first.
+/// Three sentences: the errors, the access that wastes most, and the line to inspect first.
 std::string summary_of(const std::vector<ReportedFinding>& findings,
                        const std::vector<Counted>& counted);
 
-/// The findings in the format that editors and code hosts show at their lines (SARIF 2.1.0).
+/// The findings in SARIF 2.1.0, a format that editors and code hosts show beside the source lines.
 std::string sarif_of(const std::vector<ReportedFinding>& findings);
 
 }  // namespace cuda_on_cpu::analysis

@@ -1,5 +1,5 @@
 /// \file
-/// Requests of a warp: which lanes access memory together, and what that costs.
+/// Requests of a warp: which lanes access memory together, and the cost in sectors or wavefronts.
 
 #include <algorithm>
 #include <bit>
@@ -19,7 +19,7 @@ constexpr unsigned bank_bytes = 4;
 
 using Addresses = const std::uintptr_t (&)[warp_size];
 
-/// Sectors of rows that lie one behind the other; 0 if they do not.
+/// The number of sectors, if the rows have ascending addresses; otherwise 0.
 unsigned count_sectors_in_order(const Request& request, Addresses addresses, unsigned bytes) {
   unsigned count = 0;
   std::uintptr_t next = 0;  // the first sector that is not counted yet
@@ -33,7 +33,7 @@ unsigned count_sectors_in_order(const Request& request, Addresses addresses, uns
   return count;
 }
 
-/// Distinct sectors that the lanes touch.
+/// The number of distinct 32-byte sectors that the lanes access.
 unsigned count_sectors(unsigned mask, Addresses addresses, unsigned bytes) {
   std::uintptr_t sectors[2 * warp_size];
   unsigned count = 0;
@@ -52,7 +52,8 @@ unsigned count_sectors(unsigned mask, Addresses addresses, unsigned bytes) {
   return static_cast<unsigned>(std::unique(sectors, sectors + count) - sectors);
 }
 
-/// Sectors of an atomic: one comes again for each lane that wants the same address.
+/// The number of sector accesses of an atomic operation. Lanes with the same address are served one
+/// after the other, so a sector counts as often as its most frequent address.
 unsigned count_atomic_sectors(unsigned mask, Addresses addresses) {
   std::uintptr_t sorted[warp_size];
   unsigned count = 0;
@@ -71,7 +72,7 @@ unsigned count_atomic_sectors(unsigned mask, Addresses addresses) {
   return sectors + rounds;
 }
 
-/// Whether no bank has to give two of the words, of which each lane wants one.
+/// Whether a request of one four-byte word per lane certainly has no bank conflict.
 bool have_no_conflict(const Request& request, Addresses addresses) {
   std::uintptr_t before = 0;
   unsigned used = 0, words_before = 0;
@@ -90,8 +91,8 @@ bool have_no_conflict(const Request& request, Addresses addresses) {
   return true;
 }
 
-/// The most words of one bank that some of the lanes touch. Lanes that load or store the same word
-/// share it, lanes that update it do not.
+/// The largest number of words that lanes access in one bank. Lanes that load or store the same
+/// word share it; lanes that update the same word do not.
 unsigned count_conflicts(unsigned mask, Addresses addresses, unsigned bytes, bool share) {
   std::uintptr_t words[banks][2 * warp_size];
   unsigned counts[banks] = {};
@@ -109,7 +110,8 @@ unsigned count_conflicts(unsigned mask, Addresses addresses, unsigned bytes, boo
   return most;
 }
 
-/// Whether each lane's neighbour, whose number differs in one bit, wants the same address or none.
+/// Whether each two neighbouring lanes access the same address, if both lanes take part.
+/// \param bit bit in which the indices of two neighbours differ
 bool neighbours_agree(unsigned mask, Addresses addresses, unsigned bit) {
   for (unsigned rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
@@ -123,9 +125,10 @@ unsigned lanes_from(unsigned first, unsigned count) {
   return count == warp_size ? all_lanes : ((1u << count) - 1) << first;
 }
 
-/// Calls `serve(lanes)` for each group of lanes that shared memory serves at a time. Wide accesses
-/// are served in groups of as many lanes as the banks can feed at once; two such groups load
-/// together where neighbours agree (found by experiment, see tests/cuda_on_cpu/access_patterns.cu).
+/// Calls `serve(lanes)` for each group of lanes that shared memory serves together. For accesses
+/// wider than 4 bytes, a group has as many lanes as the banks can serve at once. Two groups load
+/// together if neighbouring lanes use the same address (measured by
+/// tests/cuda_on_cpu/access_patterns.cu).
 template <typename Serve>
 void for_each_group(unsigned mask, Addresses addresses, unsigned bytes, bool loads,
                     const Serve& serve) {
@@ -142,7 +145,7 @@ void for_each_group(unsigned mask, Addresses addresses, unsigned bytes, bool loa
   }
 }
 
-/// Wavefronts of shared memory; comparing and swapping takes two passes.
+/// The number of wavefronts in shared memory. A compare-and-swap takes two passes.
 unsigned count_wavefronts(unsigned mask, Addresses addresses, unsigned bytes, Kind kind) {
   const bool updates = kind == atomic || kind == atomic_compare;
   unsigned wavefronts = 0;
@@ -165,10 +168,10 @@ Site& site_of(Place place, AccessForm form) {
                    static_cast<Space>(form.space()), static_cast<std::uint8_t>(form.bytes())});
 }
 
-/// The access that goes first of those that the lanes of a warp wait with. As a rule it is the one
-/// in the deepest frame at the lowest address: so do branches and loops of a warp run in turn and
-/// meet again. While lanes wait in a loop it is the oldest, for it may be the one that they wait
-/// for.
+/// The lane whose pending access is made first. Usually, this lane has the access in the deepest
+/// stack frame, at the lowest instruction address. Lanes that diverged in a branch or a loop then
+/// reconverge. While lanes spin in a loop, the oldest access is first, because the spinning lanes
+/// may wait for it.
 unsigned first_of(const Accesses& all, unsigned pending) {
   const bool take_turns = waits_in_loops();
   auto first = static_cast<unsigned>(std::countr_zero(pending));
@@ -180,7 +183,7 @@ unsigned first_of(const Accesses& all, unsigned pending) {
   return first;
 }
 
-/// Whether all lanes of a warp wait with the same at the same instruction.
+/// Whether all lanes of a warp wait with accesses of the same form at the same instruction.
 bool are_at_one(const Accesses& all) {
   std::uint64_t orders = 0;
   std::uint32_t forms = 0;
@@ -200,7 +203,7 @@ bool are_at_one(const Accesses& all, unsigned lanes) {
   return true;
 }
 
-/// Whether all lanes of a warp form one row.
+/// Whether the accesses of all lanes of a warp form one row.
 bool are_a_row(const Accesses& all) {
   const std::uintptr_t step = all.address[1] - all.address[0];
   if (step != 0 && step != all.form[0].bytes()) return false;
@@ -210,7 +213,7 @@ bool are_a_row(const Accesses& all) {
   return different == 0;
 }
 
-/// The row that begins with the first of some lanes.
+/// The row that begins with the first lane of a mask.
 Row row_of(unsigned lanes, const Accesses& all) {
   const auto first = static_cast<unsigned>(std::countr_zero(lanes));
   const unsigned most = first + static_cast<unsigned>(std::countr_one(lanes >> first));
@@ -222,7 +225,7 @@ Row row_of(unsigned lanes, const Accesses& all) {
   return {first, end, step == 0};
 }
 
-/// The lanes of a warp that make a request together.
+/// The mask of the lanes whose pending accesses form the next request.
 unsigned next_request(const Accesses& all, unsigned pending) {
   const unsigned first = first_of(all, pending);
   unsigned lanes = 0;
@@ -234,7 +237,7 @@ unsigned next_request(const Accesses& all, unsigned pending) {
   return lanes;
 }
 
-/// Wavefronts or sectors of a request.
+/// The cost of a request, in wavefronts for shared memory and in sectors for global memory.
 unsigned cost_of(const Site& site, const Request& request) {
   Addresses addresses = request.all.address;
   const bool updates = site.kind == atomic || site.kind == atomic_compare;
@@ -249,7 +252,7 @@ unsigned cost_of(const Site& site, const Request& request) {
   return sectors > 0 ? sectors : count_sectors(request.lanes, addresses, site.bytes);
 }
 
-/// Counts a request of a warp.
+/// Adds a request of a warp to the counts of its instruction.
 void count_request(const Request& request) {
   const Accesses& all = request.all;
   const unsigned first = request.rows[0].first;
@@ -265,7 +268,7 @@ void count_request(const Request& request) {
                     : std::min(cost, least);
 }
 
-/// Whether the oldest accesses of all lanes are in one row.
+/// Whether the oldest accesses of all lanes are in one row of the log.
 bool are_in_one_row(const AccessLog& log) {
   std::uint8_t different = 0;
   for (unsigned lane = 1; lane < warp_size; ++lane)
@@ -281,7 +284,7 @@ bool are_in_one_row(const AccessLog& log, unsigned lanes) {
   return true;
 }
 
-/// The oldest accesses of some lanes: a row of the log, or a copy of what stands in several.
+/// The oldest accesses of some lanes: a row of the log, or a copy if they are in several rows.
 const Accesses& oldest(const AccessLog& log, unsigned lanes, Accesses& copy) {
   if (are_in_one_row(log, lanes)) return log.rows[log.begin[std::countr_zero(lanes)]];
   copy.changes = 0;
@@ -297,8 +300,8 @@ const Accesses& oldest(const AccessLog& log, unsigned lanes, Accesses& copy) {
   return copy;
 }
 
-/// Goes one access farther in the log of all lanes.
-/// \returns how many lanes have no others
+/// Removes the oldest access of every lane from the log.
+/// \returns the number of lanes without further accesses
 unsigned count_done(AccessLog& log) {
   std::uint8_t done = 0;
   for (unsigned lane = 0; lane < warp_size; ++lane) {
@@ -308,8 +311,8 @@ unsigned count_done(AccessLog& log) {
   return done;
 }
 
-/// Forgets the oldest accesses of some lanes.
-/// \returns the lanes that have no others
+/// Removes the oldest accesses of some lanes from the log.
+/// \returns the mask of the lanes without further accesses
 unsigned forget_oldest(AccessLog& log, unsigned lanes) {
   if (lanes == all_lanes) {
     const unsigned count = count_done(log);
@@ -336,7 +339,7 @@ bool AccessLog::was_stored_again(unsigned lane, std::uint32_t request) const {
   const Accesses& mine = rows[begin[lane]];
   std::uint64_t next_change = ~std::uint64_t{0}, again = next_change;
   for (unsigned other = 0; other < warp_size; ++other)
-    for (unsigned row = 0; row < most; ++row) {  // what a lane has behind it stands there, too
+    for (unsigned row = 0; row < most; ++row) {  // includes checked accesses
       const Accesses& all = rows[row];
       if (all.address[other] != mine.address[lane] || all.number[other] <= mine.number[lane] ||
           all.form[other].kind() != write)

@@ -9,7 +9,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A file below the directory that the program runs in, seen from there, as code hosts want it.
+/// The path of a file, relative to the current directory if the file is below it, as code hosts
+/// require.
 std::string uri_of(const std::string& file) {
   const std::string here = std::filesystem::current_path().string() + '/';
   return file.starts_with(here) ? file.substr(here.size()) : file;
@@ -23,7 +24,7 @@ Json location_of(const Line& line, const char* message = nullptr) {
   return location;
 }
 
-/// A rule's name has no blanks: "out of bounds" is "out-of-bounds".
+/// The name of a rule, which contains no blanks: "out-of-bounds" for "out of bounds".
 std::string rule_of(std::string kind) {
   for (char& c : kind)
     if (c == ' ') c = '-';

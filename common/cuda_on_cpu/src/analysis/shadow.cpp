@@ -30,13 +30,14 @@ namespace cuda_on_cpu::analysis {
 
 namespace {
 
-/// Of operations that are neither kernels nor copies nor fills.
+/// The names of operations that are neither kernels nor copies nor memsets.
 std::unordered_map<std::uint32_t, const char*>& names() {
   static auto& names = indestructible<std::unordered_map<std::uint32_t, const char*>>();
   return names;
 }
 
-/// Who made an access; with its kernel, where two may be meant.
+/// The text for the thread or operation that made an access.
+/// \param with_kernel whether the text includes the kernel, because two kernels are involved
 std::string name_of(const Event& event, bool with_kernel) {
   if (event.block == no_block) {
     if (const auto named = names().find(event.operation); named != names().end())
@@ -54,14 +55,16 @@ std::string name_of(const Event& event, bool with_kernel) {
 
 void note_name(std::uint32_t operation, const char* name) { names()[operation] = name; }
 
-/// The plain read of two accesses of which the other one is atomic, or 0.
+/// The instruction of the plain read, if one of two accesses is a plain read and the other is
+/// atomic; otherwise 0.
 static Place plain_read_of(const Event& then, const Event& now) {
   const auto is_plain_read = [](const Event& e) { return !e.writes && e.atomic == Reach::none; };
   if (is_plain_read(now) && then.atomic != Reach::none) return now.place;
   return is_plain_read(then) && now.atomic != Reach::none ? then.place : 0;
 }
 
-/// The same with a description of the earlier access.
+/// Reports a race of two accesses.
+/// \param who text for the thread or operation of the earlier access
 static void report_race(const Event& then, const std::string& who, const Event& now,
                         const char* what, Region region, const Thread* thread) {
   const bool other_operation = then.operation != now.operation;
@@ -88,7 +91,8 @@ std::uint8_t mask_of(std::size_t offset, std::size_t bytes) {
   return static_cast<std::uint8_t>(((1u << bytes) - 1) << offset % 4);
 }
 
-/// Whether a group includes blocks of the launch of an access, before which they cannot be ordered.
+/// Whether a group includes ended blocks of the launch that makes an access. Accesses of these
+/// blocks cannot happen before this access.
 bool has_unordered_blocks(const Group& group, const Event& now) {
   return group.many_blocks && now.block != no_block && group.last.operation == now.operation;
 }
@@ -96,23 +100,23 @@ bool has_unordered_blocks(const Group& group, const Event& now) {
 bool is_done(const Group& group, const Event& now, const void* address) {
   if (has_unordered_blocks(group, now)) return false;
   if (group.many_blocks && group.last.operation != now.operation) {
-    Event of_launch = group.last;  // only what orders the whole launch orders the blocks that ended
+    Event of_launch = group.last;  // only the end of the launch orders the blocks that have ended
     of_launch.clock = ~0u;
     return is_ordered(of_launch, now, address);
   }
   return is_ordered(group.last, group.lanes, group.warps, now, address);
 }
 
-/// The bytes for which an access races with accesses of a group, as a mask.
+/// The mask of the bytes for which an access races with accesses of a group.
 unsigned racy_bytes(const Group& group, const Event& now, const void* address) {
   Event then = group.last;
-  if (has_unordered_blocks(group, now)) then.block = no_block;  // there are others than this one
+  if (has_unordered_blocks(group, now)) then.block = no_block;  // the group includes other blocks
   if (!conflict(then, now) || is_done(group, now, address)) return 0;
   return then.bytes & now.bytes;
 }
 
-/// Whether an access is an atomic operation of the same launch, at which a thread may have
-/// released.
+/// Whether an access is an atomic operation of the same launch, by which a thread may have released
+/// its accesses.
 bool is_atomic_of(const Event& then, const Event& now) {
   return then.atomic != Reach::none && then.operation == now.operation && now.block != no_block;
 }
@@ -133,7 +137,7 @@ Group group_of(const Event& event) {
   return {event, 1u << event.thread % warp_size, 1u << event.thread / warp_size};
 }
 
-/// Whether two accesses conflict with the same accesses, and not with each other.
+/// Whether two accesses conflict with the same accesses, but not with each other.
 bool are_alike(const Event& a, const Event& b) {
   return a.atomic == b.atomic && a.writes == b.writes;
 }
@@ -144,8 +148,9 @@ bool has_one_thread(const Group& group) {
   return std::has_single_bit(group.lanes) && std::has_single_bit(group.warps);
 }
 
-/// An access of the group by another thread than the current one. If the group includes blocks that
-/// have ended, it is an access of such a block: only accesses of the current block may be ordered.
+/// An access in a group by a thread other than the current one. If the group includes blocks that
+/// have ended, the access belongs to such a block, because accesses of the current block may be
+/// ordered.
 Event other_than(const Group& group, const Event& now) {
   Event other = group.last;
   if (has_unordered_blocks(group, now) && other.block == now.block) {
@@ -167,7 +172,8 @@ Event other_than(const Group& group, const Event& now) {
 }
 
 /// Reports a race of two accesses.
-/// \param address of the word
+/// \param address address of the word
+/// \param racy mask of the bytes for which they race
 __attribute__((noinline, cold)) void report_conflict(const Group& group, const Event& now,
                                                      const void* address, unsigned racy, Kind kind,
                                                      Region region, const Thread* thread) {
@@ -185,20 +191,20 @@ __attribute__((noinline, cold)) void report_conflict(const Group& group, const E
               region, thread);
 }
 
-/// Whether an access belongs to the running block, after its last barrier.
+/// Whether an access belongs to the running block and follows its last barrier.
 bool is_recent(const Event& then, const Event& now) {
   return then.operation == now.operation && then.block == now.block &&
          (now.block == no_block || then.clock > block->barrier_clock);
 }
 
-/// Adds an access to a group of its kind.
-/// \returns false, without effect, if the group cannot represent it
+/// Adds an access to a group of accesses of the same kind.
+/// \returns false, without effect, if the group cannot represent the access
 bool join(Group& group, const Event& now) {
   const unsigned warp = now.thread / warp_size, lane = now.thread % warp_size;
   if (!is_recent(group.last, now)) return false;
   const bool is_same = has_one_thread(group) && group.last.thread == now.thread;
   if (!is_same && now.block != no_block) {
-    if (group.last.clock <= last_release) return false;  // some of them may have been released
+    if (group.last.clock <= last_release) return false;  // some accesses may have been released
     if (group.last.phase != now.phase) return false;
     if (keeps_each_warp && group.warps != 1u << warp) return false;
   }
@@ -217,9 +223,9 @@ bool is_over(const Event& then, const Event& now) {
 }
 
 /// Whether each later access that conflicts with the first access also conflicts with the second
-/// one. If the first one happens before the second one, the history then needs only the second one:
-/// a later access that is not ordered after the first one is not ordered after the second one.
-/// Atomic operations of block scope distinguish the blocks of one launch.
+/// access. If the first access also happens before the second access, the history needs only the
+/// second access. A later access that is ordered after the second access is then also ordered after
+/// the first. For atomic operations of block scope, the blocks must be equal as well.
 bool covers(const Event& second, const Event& first) {
   if ((first.bytes & ~second.bytes) != 0) return false;
   if (second.atomic == Reach::none) return second.writes || !first.writes;
@@ -229,16 +235,16 @@ bool covers(const Event& second, const Event& first) {
               : first.block == second.block);
 }
 
-/// Whether no later access can race with an access: one to the shared memory of a block that runs
-/// alone, before the last barrier.
+/// Whether no later access can race with an access, because the access to shared memory precedes
+/// the block's last barrier and the block has no gang.
 bool is_obsolete(const Event& then, const Event& now, Region region) {
   return region == Region::shared && then.operation == now.operation && then.block == now.block &&
          (block->gang == nullptr || block->gang->size() == 1) && then.clock <= block->barrier_clock;
 }
 
 /// Stores a read or an atomic operation in a cell.
-/// \param ended where the cell keeps an access of a block that has ended; null for a stretch
-/// \returns false, without effect, if the cell cannot represent it
+/// \param ended receives an access of a block that has ended; null for the common cell of a stretch
+/// \returns false, without effect, if the cell cannot represent the access
 bool remember(Cell& cell, const Event& now, const void* address, Region region,
               EndedAccess* ended) {
   Group group = group_of(cell);
@@ -274,10 +280,11 @@ bool remember(Cell& cell, const Event& now, const void* address, Region region,
   return true;
 }
 
-/// The same for a plain write.
+/// Stores a plain write in a cell.
+/// \returns false, without effect, if the cell cannot represent the write
 bool remember_write(Cell& cell, const Event& now) {
   const unsigned others = (cell.earlier.bytes | cell.latest.bytes) & ~now.bytes;
-  if (others != 0) {  // bytes that others access
+  if (others != 0) {  // bytes that earlier accesses touched and this write does not
     const Event& then = cell.earlier;
     const bool is_same_write = cell.latest.bytes == 0 && is_plain_write(then) &&
                                then.operation == now.operation && then.block == now.block &&
@@ -293,14 +300,14 @@ bool remember_write(Cell& cell, const Event& now) {
   return true;
 }
 
-/// Searches the history of a word for races with an access, and adds the access.
+/// Searches the history of a word for accesses that race with an access, and adds this access.
 class HistoryCheck {
  public:
   HistoryCheck(History& history, const Event& now, const void* address)
       : history_(history), now_(now), address_(address) {}
 
-  /// Calls `report(group, bytes)` for accesses that race with this one. Together, the bytes are all
-  /// bytes that race.
+  /// Calls `report(group, bytes)` for accesses that race with this access. Each racy byte is
+  /// contained in the mask of exactly one call.
   template <typename Report>
   void for_each_race(const Report& report) const {
     unsigned all = 0;
@@ -324,7 +331,8 @@ class HistoryCheck {
       groups.push_back(group_of(now_));
       return;
     }
-    constexpr std::size_t near = 40;  // as many warps as a block has are among these
+    constexpr std::size_t near = 40;  // number of latest groups to search, which exceeds the number
+                                      // of warps in a block
     const std::size_t all = groups.size();
     for (std::size_t i = all; i > 0 && i + near > all; --i) {
       Group& group = groups[i - 1];
@@ -339,9 +347,9 @@ class HistoryCheck {
   }
 
  private:
-  /// Removes groups that this access represents, because they happen before it. Of the blocks that
-  /// can never be ordered in this launch, two remain. Of the other blocks of the launch, one
-  /// remains for later atomic operations of block scope in this block.
+  /// Removes groups whose accesses happen before this access and that this access represents. Of
+  /// the blocks that can never be ordered in this launch, two are kept. Of the other blocks of the
+  /// launch, one is kept for later atomic operations of block scope in this block.
   void prune() {
     std::uint32_t kept[2] = {now_.block, now_.block};
     bool keeps_other = false;
@@ -371,7 +379,7 @@ class HistoryCheck {
       return true;
     };
     std::vector<Group>& groups = history_.groups;
-    // The latest groups come first here.
+    // In this reverse order, the latest groups come first.
     const auto end = std::remove_if(groups.rbegin(), groups.rend(), [&](const Group& group) {
       return is_represented(group) || is_represented_by_two(group);
     });
@@ -383,7 +391,7 @@ class HistoryCheck {
   const void* address_;
 };
 
-/// Moves the history of a cell to a separate list.
+/// Moves the history of a word from its cell to a separate list.
 __attribute__((noinline)) History& expand(Shadow& shadow, Cell& cell) {
   History& history = shadow.make_history(cell);
   if (cell.earlier.bytes != 0) history.groups.push_back(group_of(cell.earlier));
@@ -391,7 +399,7 @@ __attribute__((noinline)) History& expand(Shadow& shadow, Cell& cell) {
   return history;
 }
 
-/// Moves the history back to the cell.
+/// Moves the history of a word, a single plain write, back to its cell.
 void reduce(Shadow& shadow, Cell& cell, const Event& now) {
   shadow.forget_history(cell);
   cell.latest = {};
@@ -416,8 +424,9 @@ __attribute__((noinline)) void check_history(Shadow& shadow, Cell& cell, std::si
     reduce(shadow, cell, now);
 }
 
-/// Checks an access against a cell that contains the whole history, and stores it in the cell.
-/// \returns whether the cell can represent it
+/// Checks an access against a cell that contains the whole history of a word, and stores the access
+/// in the cell.
+/// \returns whether the cell can represent the access
 __attribute__((always_inline)) inline bool check_alone(Shadow& shadow, Cell& cell,
                                                        const void* address, const Event& now,
                                                        Kind kind, Region region,
@@ -453,7 +462,7 @@ __attribute__((always_inline)) inline void check_cell(Shadow& shadow, Cell& cell
   }
 }
 
-/// Whether an access takes what is there.
+/// Whether an access of this kind uses the old value.
 bool takes_value(Kind kind) { return !is_write(kind) || kind == atomic || kind == atomic_compare; }
 
 std::string unwritten_memory(Region region) {
@@ -461,8 +470,8 @@ std::string unwritten_memory(Region region) {
                                   : "memory that nothing has written";
 }
 
-/// Reports an access that takes a byte of the block's shared memory that no thread has written.
-/// \param offset of the byte in the shadow
+/// Reports a use of a byte of the block's shared memory that no thread has written.
+/// \param offset offset of the byte in the shadow
 __attribute__((noinline, cold)) void report_unwritten_shared(const Event& now, Kind kind,
                                                              std::size_t offset,
                                                              const Thread* thread) {
@@ -471,16 +480,16 @@ __attribute__((noinline, cold)) void report_unwritten_shared(const Event& now, K
                   shared_byte_text(offset));
 }
 
-/// Of the bytes of an access, how many that nobody wrote it has just met in a row.
+/// The state of a search for unwritten bytes in an access.
 struct Unwritten {
-  std::size_t all;      ///< the bytes of the access
-  bool reports = true;  ///< whether such bytes are an error
+  std::size_t all;      ///< number of bytes of the access
+  bool reports = true;  ///< whether unwritten bytes are an error
   std::size_t in_row = 0;
   Found found = Found::written;
 };
 
-/// Checks and remembers an access, or a part of one, in each cell that it touches. In line, so that
-/// the event stays in registers.
+/// Checks an access, or a part of one, against each cell that it touches, and stores the access in
+/// the cells. Inlining keeps the event in registers.
 __attribute__((always_inline)) inline void check_cells(Shadow& shadow, std::size_t offset,
                                                        std::size_t bytes, Kind kind, Event now,
                                                        Region region, const Thread* thread,
@@ -493,21 +502,21 @@ __attribute__((always_inline)) inline void check_cells(Shadow& shadow, std::size
     const std::size_t here = whole ? 4 : std::min(bytes - done, 4 - at % 4);
     now.bytes = (whole ? 0xFu : mask_of(at, here)) & 0xF;
     Cell& cell = shadow.cell(at);
-    if (region == Region::shared && cell.owner != owner) {  // what a block before this one left
+    if (region == Region::shared && cell.owner != owner) {  // left by an earlier block
       if (cell.history != 0) shadow.forget_history(cell);
       cell = Cell{};
       cell.owner = owner;
     }
     if (reads && (cell.written & now.bytes) != now.bytes)
       cell.written |= shadow.written_unseen(at) & 0xFu;
-    // Padding may be read along; what an atomic adds to is a number.
+    // A read may include padding. An atomic operation uses a number, which has no padding.
     const unsigned written = cell.written & now.bytes;
     const bool lacks = kind == atomic ? written != now.bytes : written == 0;
     unwritten.in_row = reads && lacks ? unwritten.in_row + here : 0;
     if (reads && written != now.bytes && unwritten.found == Found::written)
       unwritten.found = Found::partly_written;
     if (unwritten.in_row >= 16 || (unwritten.in_row > 0 && unwritten.in_row == unwritten.all)) {
-      // The thread may only copy what it reads: this is not known yet.
+      // The thread may only copy the bytes that it reads, which is not known yet.
       const bool may_copy = thread != nullptr && kind == read &&
                             (region != Region::shared || (cell.carried & now.bytes) != 0);
       if (may_copy)
@@ -525,7 +534,8 @@ __attribute__((always_inline)) inline void check_cells(Shadow& shadow, std::size
 
 }  // namespace
 
-/// All of the access, or more than the padding in a structure can be.
+/// Reports the use of unwritten bytes: the whole access, or more bytes than the padding in a
+/// structure can have.
 __attribute__((noinline, cold)) void report_unwritten(const Event& now, Kind kind, Region region,
                                                       const Thread* thread) {
   add_finding("uninitialised read", now.place, 0, thread,
@@ -538,7 +548,7 @@ __attribute__((noinline, cold)) void report_copy_of_unwritten(const Event& now, 
            place);
 }
 
-/// Memory that is all zero, and there when it is touched.
+/// Reserves zero-filled memory. The system provides each page when the page is first accessed.
 template <typename T>
 static T* reserve(std::size_t count) {
   void* memory = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
@@ -601,7 +611,7 @@ void Shadow::forget_history(Cell& cell) {
   Histories& h = *histories_;
   const std::scoped_lock lock(h.mutex);
   History& history = h.all[cell.history - 1];
-  history = {.groups = std::move(history.groups)};  // and keeps its room
+  history = {.groups = std::move(history.groups)};  // keeps the capacity of the vector
   history.groups.clear();
   h.free.push_back(cell.history);
   cell.history = 0;
@@ -633,7 +643,7 @@ void Shadow::divide(std::size_t stretch) {
   divided_[stretch] = true;
   const Cell& common = common_[stretch];
   if (common.earlier.bytes == 0 && common.latest.bytes == 0 && common.written == 0)
-    return;  // as the others are: untouched
+    return;  // the separate cells are untouched as well
   std::fill_n(&cells_[stretch * stretch_bytes / 4], stretch_bytes / 4, common);
 }
 
@@ -664,7 +674,8 @@ bool Shadow::is_complete(std::size_t byte) {
   const std::size_t stretch = byte / stretch_bytes;
   const std::atomic_ref<bool> complete(complete_[stretch]);
   if (complete.load(std::memory_order_relaxed)) return true;
-  if (byte % stretch_bytes >= 16) return false;  // once for each pass over the stretch
+  // A pass over the stretch checks only at its beginning.
+  if (byte % stretch_bytes >= 16) return false;
   const bool is_divided = divided_[stretch];
   const Cell* const first = is_divided ? &cells_[stretch * stretch_bytes / 4] : &common_[stretch];
   const Cell* const end = first + (is_divided ? stretch_bytes / 4 : 1);
@@ -724,7 +735,7 @@ void Shadow::carry_unwritten(std::size_t to, Shadow& from, std::size_t from_byte
   }
 }
 
-/// The cell of a byte of the block's shared memory, fresh if it is a block's before this one.
+/// The cell of a byte in the block's shared memory. A cell of an earlier block is cleared first.
 static Cell& cell_of_block(Shadow& shadow, std::size_t byte, std::uint32_t owner) {
   Cell& cell = shadow.cell(byte);
   if (cell.owner == owner) return cell;
@@ -749,8 +760,8 @@ Found check_thread(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind k
   return kind == read ? unwritten.found : Found::written;
 }
 
-/// Checks a copy or a fill where one cell stands for all of a stretch.
-/// \returns whether nothing is to be reported, and one cell still can; if not, nothing is done
+/// Checks a copy or a memset that accesses a whole stretch against the common cell of the stretch.
+/// \returns whether there is nothing to report and one cell suffices; if not, nothing has changed
 static bool check_stretch(Cell& common, const Event& now, Kind kind, Region region, bool reports) {
   if (reports && !now.writes && region != Region::host && common.written != 0xF) return false;
   if (conflict(common.earlier, now) && !is_ordered(common.earlier, now, nullptr)) return false;

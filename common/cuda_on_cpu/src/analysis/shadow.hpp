@@ -1,5 +1,5 @@
 /// \file
-/// Shadow memory: the access history of each four bytes of memory.
+/// Shadow memory: the access history of each four-byte word of memory.
 
 #pragma once
 
@@ -20,8 +20,8 @@ extern "C" const char __executable_start;
 
 namespace cuda_on_cpu::analysis {
 
-/// An instruction, as the distance of what stands behind it from the start of the program; modules
-/// are loaded where no two instructions have the same.
+/// Identifies an instruction by the address of the following instruction, relative to the start of
+/// the program and modulo 2^32. Modules are loaded so that no two instructions have the same place.
 using Place = std::uint32_t;
 
 inline Place place_of(const void* address) {
@@ -31,24 +31,24 @@ inline Place place_of(const void* address) {
 }
 const void* address_of(Place place);
 
-/// Among whom an access is atomic.
+/// The scope in which an access is atomic.
 enum class Reach : std::uint8_t { none, block, all };
 
-/// One access: which operation, block and thread made it, and what it was ordered by.
+/// One access: the operation, block and thread that made the access, and the clocks that order it.
 struct Event {
-  std::uint32_t operation = 0;  ///< of a stream, or of the host
-  std::uint32_t block = 0;      ///< number in the grid
-  std::uint32_t clock = 0;      ///< of the block: increases at barriers, fences and releases
+  std::uint32_t operation = 0;  ///< number of an operation of a stream or of the host
+  std::uint32_t block = 0;      ///< index of the block in the grid
+  std::uint32_t clock = 0;      ///< clock of the block: increases at barriers, fences and releases
   Place place = 0;
   std::uint16_t thread = 0;      ///< rank in the block
-  std::uint16_t warp_epoch = 0;  ///< operations that ordered the warp's accesses
-  std::uint16_t phase = 0;       ///< of the thread at the barriers of its gang
-  std::uint8_t bytes : 4 = 0;    ///< mask of the bytes of the word; 0: no access
+  std::uint16_t warp_epoch = 0;  ///< number of earlier operations that ordered the warp's accesses
+  std::uint16_t phase = 0;       ///< phase of the thread at the barriers of its gang
+  std::uint8_t bytes : 4 = 0;    ///< mask of the accessed bytes of the word; 0: no access
   bool writes : 1 = false;
   Reach atomic = Reach::none;
 };
 
-/// The block number of accesses that no kernel makes.
+/// The value of `Event::block` for accesses that no kernel makes.
 inline constexpr std::uint32_t no_block = ~0u;
 
 /// An access by a block that has ended.
@@ -61,57 +61,59 @@ inline EndedAccess ended_access(const Event& event) {
   return {event.block, event.place, event.thread};
 }
 
-/// Accesses to the same bytes that do not conflict with each other: plain reads or atomic
-/// operations by threads of one block since its last barrier, or a single access.
+/// A group of accesses to the same bytes that do not conflict with each other. The group is a
+/// single access, or plain reads or atomic operations by threads of one block since its last
+/// barrier.
 struct Group {
   Event last;
-  std::uint32_t lanes = 0;  ///< mask of lanes of the last warp, since its last collective
+  std::uint32_t lanes = 0;  ///< mask of the lanes of the last warp since its last collective
   std::uint32_t warps = 0;
   bool many_blocks = false;  ///< whether the group includes blocks that have ended and whose
                              ///< accesses stay unordered until the launch ends
-  EndedAccess ended = {};    ///< one of these accesses
+  EndedAccess ended = {};    ///< an access by one of these blocks
 };
 
 /// The access history of a word. As in FastTrack (Flanagan and Freund, PLDI 2009), a plain write
-/// replaces all earlier accesses. One epoch represents several reads as long as they are ordered,
-/// or as long as they belong to threads of one block between two barriers.
+/// replaces all earlier accesses. One epoch represents several reads if the reads are ordered, or
+/// if they belong to threads of one block between two barriers.
 struct alignas(64) Cell {
   static constexpr std::uint32_t most_histories = (1u << 23) - 1;
 
   Event earlier;            ///< usually the last plain write
-  Event latest;             ///< the last access of the group that followed
-  std::uint32_t lanes = 0;  ///< of this group
+  Event latest;             ///< last access of the group that followed `earlier`
+  std::uint32_t lanes = 0;  ///< mask of the lanes of this group
   std::uint32_t warps = 0;
   std::uint32_t owner = 0;         ///< shared memory: the block or gang that owns it, or 0
   std::uint32_t history : 23 = 0;  ///< index of the history that replaces this one, or 0
   std::uint32_t carried : 4 = 0;   ///< mask of the bytes to which a thread copied unwritten bytes
-  bool many_blocks : 1 = false;    ///< of this group
+  bool many_blocks : 1 = false;    ///< whether this group includes blocks that have ended
   std::uint32_t written : 4 = 0;   ///< mask of the initialised bytes
 };
 static_assert(sizeof(Cell) == 64, "a cell fills one line of the cache");
 
-/// The history of a word that does not fit into a cell.
+/// The access history of a word if it does not fit into a cell.
 struct History {
   std::vector<Group> groups = {};
   std::size_t most = 16;  ///< number of groups at which obsolete groups are removed
 };
 
-/// Which block on trial touches a word of global memory: the number of the trial, that of the block
-/// in it, or 0 for several that read, and whether it wrote.
+/// The claim on a word of global memory by blocks of a trial. A claim contains the number of the
+/// trial, the position of the block in the trial (0: several blocks read), and whether the block
+/// writes.
 using Claim = std::atomic<std::uint64_t>;
 
-/// Bytes of a word that a block which is left out wrote. They count as written for blocks behind it
-/// in turn, and not for one that runs beside it.
+/// Bytes of a word that an unanalysed block has written. These bytes count as written for blocks
+/// that start later, but not for blocks that run at the same time.
 struct Mark {
   std::uint8_t* word;
-  std::uint8_t bytes;  ///< as a mask
+  std::uint8_t bytes;  ///< mask of the bytes
 };
 
-/// Makes them count as written.
+/// Marks the bytes of all marks as written.
 void count_as_written(std::span<const Mark> marks);
 
-/// Cells for a stretch of memory. As long as those of a kilobyte are all alike, as after a copy or
-/// a fill, or if nobody was there, one is kept for all of them, and the others cost nothing.
+/// The cells of a range of memory. As long as all cells of a stretch (1 KiB) are equal, for example
+/// after a memset, one common cell represents the stretch. The other cells then use no memory.
 class Shadow {
  public:
   static constexpr std::size_t stretch_bytes = 1024;
@@ -121,7 +123,7 @@ class Shadow {
   Shadow(const Shadow&) = delete;
   Shadow& operator=(const Shadow&) = delete;
 
-  /// The cells of some bytes, each one on its own.
+  /// The cells of a range of bytes. Afterwards, the stretches of the range have separate cells.
   Cell* cells(std::size_t byte, std::size_t bytes) {
     for (std::size_t i = byte / stretch_bytes; i <= (byte + bytes - 1) / stretch_bytes; ++i)
       if (!divided_[i]) divide(i);
@@ -129,47 +131,49 @@ class Shadow {
   }
   Cell& cell(std::size_t byte) { return *cells(byte, 1); }
 
-  /// If the group of a cell includes blocks that have ended, one of their accesses.
+  /// An access by a block that has ended, for a cell whose group includes such blocks.
   EndedAccess& ended(const Cell& cell) { return ended_[&cell - cells_]; }
 
-  /// The claims of its words, from the first on.
+  /// The claims of all words, in the order of their addresses.
   Claim* claims() { return claims_; }
 
-  /// A block that is left out writes these bytes: notes those that nobody of its kind has written.
+  /// An unanalysed block writes these bytes. Adds marks for the bytes that no unanalysed block has
+  /// written before.
   void note_written(std::size_t byte, std::size_t bytes, std::vector<Mark>& marks) const;
 
-  /// What counts as written by such blocks of a byte's word, as a mask; and whether they wrote all
-  /// of a stretch.
+  /// The mask of the bytes in a word that unanalysed blocks have written, and whether they have
+  /// written all bytes of a stretch.
   std::uint8_t written_unseen(std::size_t byte) const { return unseen_[byte / 4]; }
   bool is_written_unseen(std::size_t stretch) const;
 
-  /// Whether a read touches no byte that something has written.
+  /// Whether none of the bytes in a range has been written.
   bool is_unwritten(std::size_t byte, std::size_t bytes);
 
-  /// Whether any of some bytes was written.
+  /// Whether any byte of a range has been written.
   bool is_any_written(std::size_t byte, std::size_t bytes);
 
-  /// The largest number of bytes in a row that nothing has written.
+  /// The length in bytes of the longest run of unwritten bytes in a range.
   std::size_t longest_unwritten(std::size_t byte, std::size_t bytes);
 
-  /// Bytes were copied: those that nothing had written count as unwritten at their destination.
+  /// After a copy of bytes, marks the copies of unwritten bytes as unwritten.
+  /// \param to offset of the destination in this shadow
   void carry_unwritten(std::size_t to, Shadow& from, std::size_t from_byte, std::size_t bytes);
 
-  /// All is as if nobody had been there.
+  /// Resets all cells to their initial state.
   void forget();
 
-  /// Of all words, these bytes were written, as a mask, by whom it may be.
+  /// In each word, marks the bytes of a mask as written and all other bytes as unwritten.
   void note_written(std::uint8_t mask);
 
   /// The address of a byte.
   const void* address_of(std::size_t byte) const { return memory_ + byte; }
 
-  /// Return, create and delete the history of a cell.
+  /// These functions return, create and delete the history of a cell.
   History& history(const Cell& cell);
   History& make_history(Cell& cell);
   void forget_history(Cell& cell);
 
-  /// The one cell that stands for those of a stretch, or null if each stands for itself.
+  /// The common cell of a stretch, or null if the stretch has separate cells.
   Cell* common_cell(std::size_t byte) {
     const std::size_t stretch = byte / stretch_bytes;
     return divided_[stretch] ? nullptr : &common_[stretch];
@@ -181,7 +185,7 @@ class Shadow {
   std::uint8_t written(std::size_t byte);
 
   struct Histories {
-    std::mutex mutex;  // several threads check the logs of a speculation
+    std::mutex mutex;  // several threads check the logs of a trial
     std::deque<History> all;
     std::vector<std::uint32_t> free;
   };
@@ -190,47 +194,49 @@ class Shadow {
   std::size_t stretches_;
   std::unique_ptr<Histories> histories_ = std::make_unique<Histories>();
   Cell* cells_;
-  Cell* common_;    ///< of each stretch
-  bool* divided_;   ///< whether its cells stand for themselves
-  bool* complete_;  ///< of each stretch, whether it is known that all its bytes were written
-  EndedAccess* ended_;  ///< of each cell
+  Cell* common_;        ///< common cell of each stretch
+  bool* divided_;       ///< whether a stretch has separate cells
+  bool* complete_;      ///< whether all bytes of a stretch are known to be written
+  EndedAccess* ended_;  ///< ended access of each cell
   Claim* claims_;
-  std::uint8_t* unseen_;  ///< of each word, the bytes that blocks which are left out wrote
+  std::uint8_t* unseen_;  ///< mask, for each word, of the bytes that unanalysed blocks have written
 };
 
-/// Memory that a kernel writes, or that the host's uninstrumented code may have written.
+/// The region of an accessed address. Memory of the region `host` is also accessible to the host,
+/// whose uninstrumented code may have written it.
 enum class Region : std::uint8_t { shared, global, host };
 
-/// Whether an access changes memory.
+/// Whether an access of this kind may change memory.
 inline bool is_write(Kind kind) {
   return kind != read && kind != volatile_read && kind != atomic_read;
 }
 
-/// How far an access of the current thread is atomic.
+/// The scope in which an access of the current thread is atomic.
 inline Reach reach_of(Kind kind) {
   if (kind == read || kind == write || kind == early_write) return Reach::none;
   return block->narrow ? Reach::block : Reach::all;
 }
 
-/// The phase of a thread at the barriers of its gang: twice the number of barriers for which it has
-/// waited, plus 1 if it has arrived at the next one.
+/// The phase of a thread at the barriers of its gang: twice the number of barriers passed, plus 1
+/// if the thread has arrived at the next barrier.
 inline std::uint16_t phase_of(const Thread& thread) {
   return static_cast<std::uint16_t>(2 * block->gang_waits + thread.has_arrived);
 }
 
-/// The number of barriers of the gang that follow the beginning of the launch up to the first one
-/// at which a thread arrives after an access.
+/// The index, from 0, of the first barrier of the gang at which a thread arrives after an access.
+/// \param phase phase of the access
 constexpr std::uint32_t barriers_until_arrival(std::uint16_t phase) { return (phase + 1u) / 2; }
 
-/// Whether an access in a phase happens before what follows a number of barriers of the same gang:
-/// its thread has arrived at one of them after the access. Phases are known modulo 2^16.
+/// Whether an access happens before code that has waited for `waits` barriers of the same gang. The
+/// accessing thread must have arrived at one of these barriers after the access. Phases are known
+/// modulo 2^16.
 constexpr bool is_before_waits(std::uint16_t phase, std::uint32_t waits) {
   constexpr std::uint32_t mask = 0x7FFF, most_ahead = 2;
   const std::uint32_t more = (waits - barriers_until_arrival(phase)) & mask;
   return more != 0 && more <= mask - most_ahead;
 }
 
-/// An access that a thread makes now.
+/// The event of an access that a thread makes now.
 inline Event event_of(Kind kind, Place place, const Thread& thread) {
   const Block& b = *block;
   return {.operation = b.launch->operation,
@@ -245,19 +251,20 @@ inline Event event_of(Kind kind, Place place, const Thread& thread) {
           .atomic = reach_of(kind)};
 }
 
-/// Whether two accesses are atomic for each other.
+/// Whether two accesses are atomic with respect to each other.
 inline bool are_atomic(const Event& a, const Event& b) {
   if (a.atomic == Reach::none || b.atomic == Reach::none) return false;
   return (a.atomic == Reach::all && b.atomic == Reach::all) ||
          (a.operation == b.operation && a.block == b.block);
 }
 
-/// Whether two accesses conflict: they are a race if they are not ordered.
+/// Whether two accesses conflict. Conflicting accesses that are not ordered are a race.
 inline bool conflict(const Event& a, const Event& b) {
   return (a.bytes & b.bytes) != 0 && (a.writes || b.writes) && !are_atomic(a, b);
 }
 
-/// A number that is not 0 for the block or the gang that runs, to tell whose shared memory it is.
+/// A nonzero identifier of the running block, or of its gang if the gang has several blocks. The
+/// identifier marks the owner of shared memory.
 inline std::uint32_t current_owner() {
   const auto gang = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(block->gang) >> 4);
   const bool is_alone = block->gang == nullptr || block->gang->size() == 1;
@@ -265,33 +272,35 @@ inline std::uint32_t current_owner() {
   return (block->launch->operation * 0x9E37'79B1u ^ who * 0x85EB'CA6Bu) | 1u;
 }
 
-/// Bytes came into the shared memory of the block that runs, of which no more is known.
+/// Bytes from another block have arrived in the running block's shared memory and count as written.
 void note_received(Shadow& shadow, std::size_t offset, std::size_t bytes);
 
-/// An operation has a name in messages.
+/// Sets the name of an operation in messages.
 void note_name(std::uint32_t operation, const char* name);
 
-/// What a plain read finds: all bytes written, only some of them, or no more than padding.
+/// The result of a plain read. `unwritten`: all bytes, or at least 16 consecutive bytes, are
+/// unwritten. `partly_written`: fewer bytes are unwritten, and they may be padding.
 enum class Found : std::uint8_t { written, partly_written, unwritten };
 
-/// Compares an access of the current thread with what its cells remember, reports races and
-/// updates of what nobody wrote, and makes the cells remember it.
-/// \param offset of the first byte in the shadow
+/// Checks an access of the current thread against the history in its cells, and stores the access
+/// in the cells. Reports races and updates of unwritten bytes.
+/// \param offset offset of the first byte in the shadow
 Found check_thread(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
                    const Event& event, Region region, const Thread& thread);
 
-/// The same for an access of the host, or of a copy in a stream.
-/// \param reports whether a read of what nobody wrote is an error
+/// Checks an access of the host, or of an operation in a stream.
+/// \param reports whether a read of unwritten bytes is an error
 void check_operation(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind,
                      std::uint32_t operation, Place place, Region region, bool reports = true);
 
-/// Reports an access that takes what nobody wrote; and a copy of it, which counts as unwritten.
-/// \param place of the store of the copy
+/// `report_unwritten` reports an access that uses unwritten bytes. `report_copy_of_unwritten`
+/// reports a read of unwritten bytes whose copy counts as unwritten.
+/// \param place instruction that stores the copy
 void report_unwritten(const Event& now, Kind kind, Region region, const Thread* thread);
 void report_copy_of_unwritten(const Event& now, Place place, Region region, const Thread& thread);
 
-/// Tells of two accesses that nothing orders.
-/// \param what the later one does, as in "reads what is written by"
+/// Reports two conflicting accesses that are not ordered.
+/// \param what action of the later access, as in "reads what is written by"
 void report_race(const Event& then, const Event& now, const char* what, Region region,
                  const Thread* thread);
 

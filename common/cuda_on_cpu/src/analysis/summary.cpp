@@ -8,9 +8,9 @@
 namespace cuda_on_cpu::analysis {
 namespace {
 
-constexpr std::uint64_t sectors_of_wavefront = 4;  // as many bytes go through both
+constexpr std::uint64_t sectors_of_wavefront = 4;  // a wavefront moves 4 * 32 bytes
 
-/// What a line moves beyond what its bytes need, in sectors.
+/// The cost of a line's accesses beyond the ideal cost, in sectors.
 std::uint64_t waste_of(const Site& site) {
   const std::uint64_t waste = site.cost - std::min(site.cost, site.ideal);
   return site.space == Space::shared ? sectors_of_wavefront * waste : waste;
@@ -36,7 +36,8 @@ struct Worst {
   Site site;
 };
 
-/// The line that wastes most, or that asks most often where none wastes anything.
+/// Finds the line that wastes most or, if no line wastes anything, the line with the most requests.
+/// \returns false if there are no accesses
 bool find_worst(const std::vector<Counted>& counted, Worst& worst) {
   bool any = false;
   const auto rank = [](const Site& site) { return std::pair(waste_of(site), site.requests); };
@@ -60,7 +61,7 @@ std::string sentence_about(const Worst& worst) {
                      per_request(worst.site.ideal));
 }
 
-/// What the user wanted to have left out, or nothing.
+/// A sentence about the blocks that were not analysed; empty if there are none.
 std::string left_out_of(const std::vector<Counted>& counted) {
   std::uint64_t blocks = 0, left_out = 0;
   for (const Counted& each : counted) {

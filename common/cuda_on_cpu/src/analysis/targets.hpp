@@ -1,8 +1,8 @@
 /// \file
-/// The short way of an access: where the instruction went last time.
+/// The fast path of an access, for an instruction that accesses the same memory as before.
 ///
-/// As a rule it goes to the same allocation, or to the block's shared memory. Then all that a
-/// thread does before it waits for the other lanes of its warp is to note the address.
+/// An instruction usually accesses the same allocation again, or the shared memory of its block. A
+/// thread then only logs the address before it waits for the other lanes of its warp.
 
 #pragma once
 
@@ -19,38 +19,42 @@ struct Allocation;
 
 namespace analysis {
 
-/// What becomes of an access: none to arguments; to stacks, the thread must own the stack; of those
-/// to built-in variables and constants it is known that they happened.
+/// The treatment of an access. `none`: an argument of the kernel, not checked. `stack`: the thread
+/// must own the stack. `count`: a built-in variable or a constant, only counted. `request`: logged
+/// for a request of the warp.
 enum class Treatment : std::uint8_t { none, stack, count, request };
 
-/// Memory to which an instruction goes, and nothing has to be said of a single address in it.
+/// Memory that an instruction may access without a separate check of each address.
 struct Target {
-  std::uint64_t key = 0;  ///< the launch and the instruction
+  std::uint64_t key = 0;  ///< launch and instruction, see `Targets::key_of`
   std::uintptr_t begin = 0;
-  std::size_t last = 0;     ///< where the last access of this form may begin, from there
-  Claim* claims = nullptr;  ///< of its words, if the block has to claim them
+  std::size_t last = 0;     ///< largest offset from `begin` at which an access of this form may
+                            ///< start
+  Claim* claims = nullptr;  ///< claims of its words; null if the block does not claim them
   AccessForm form = {};
   Treatment treatment = Treatment::none;
 };
 
-/// Memory to which an instruction of a block that is left out writes.
+/// Memory to which an instruction of an unanalysed block writes.
 struct Written {
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;
-  const bool* living = nullptr;  ///< whether the allocation does
+  const bool* living = nullptr;  ///< whether the allocation has not been freed
   Shadow* shadow = nullptr;
 };
 
-/// The targets of the launch whose block runs.
+/// The targets of the instructions in the running block's launch.
 struct Targets {
   static constexpr std::uint32_t none = ~0u;
 
-  std::uint32_t operation = none;  ///< the launch's; none if its accesses are passed over
-  std::uint64_t claimant = 0;      ///< by whom a block on trial claims what it reads, or 0
-  Target all[1024];  ///< by address of the instruction: a call has four bytes at least
-  Allocation* allocations[1024] = {};  ///< where instructions went last
-  Written written[256] = {};           ///< the same of blocks that are left out
-  std::vector<Mark> marks = {};        ///< what such a block has been the first to write
+  std::uint32_t operation = none;  ///< operation of the launch; `none` if the block is not analysed
+  std::uint64_t claimant = 0;      ///< claim of a trial's block on the words that it reads; 0
+                                   ///< outside of trials
+  Target all[1024];                ///< indexed by the instruction's place
+  Allocation* allocations[1024] = {};  ///< allocation that each instruction accessed last
+  Written written[256] = {};           ///< memory that each instruction wrote last, for unanalysed
+                                       ///< blocks
+  std::vector<Mark> marks = {};        ///< bytes that had not been written before
 
   void forget() {
     for (Target& target : all) target = {};
@@ -65,7 +69,7 @@ inline std::uint64_t order_of(Place place, std::uint32_t depth) {
 }
 inline Place place_in(std::uint64_t order) { return ~static_cast<Place>(order); }
 
-/// Whether a claim allows a block to read, or to write, without a further claim.
+/// Whether the current claim on a word already allows a block to read or to write the word.
 constexpr std::uint64_t claim_of_writer = 1;
 constexpr unsigned trial_shift = 24;
 inline bool may_read(std::uint64_t claim, std::uint64_t claimant) {
@@ -76,10 +80,10 @@ inline bool may_write(std::uint64_t claim, std::uint64_t claimant) {
   return claim == (claimant | claim_of_writer);
 }
 
-/// Claims a word of a target, or ends the trial.
+/// Claims a word of a target. Ends the trial if the claim of another block conflicts.
 void claim_word(const Target& target, std::size_t word, Kind kind, std::uint64_t claimant);
 
-/// Claims what an access is about to touch.
+/// Claims the words that an access is about to touch.
 [[gnu::always_inline]] inline void claim(const Target& target, const void* address,
                                          std::size_t bytes, Kind kind, std::uint64_t claimant) {
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(address) - target.begin;
@@ -90,8 +94,8 @@ void claim_word(const Target& target, std::size_t word, Kind kind, std::uint64_t
   }
 }
 
-/// Notes an access of the current thread, for which there is room in the log. It becomes part of a
-/// request when the warp has come so far.
+/// Logs an access of the current thread, for which the log must have room. The access later becomes
+/// part of a request of the warp.
 [[gnu::always_inline]] inline void note_access(Thread& thread, const void* address, AccessForm form,
                                                Place place, const void* frame) {
   AccessLog& log = *thread.warp->log;
@@ -106,11 +110,11 @@ void claim_word(const Target& target, std::size_t word, Kind kind, std::uint64_t
   thread.warp->pending |= 1u << lane;
 }
 
-/// The same where there may be no room, or where the thread wrote just before.
+/// Logs an access if the log may be full, or if the thread's previous access was a write.
 void note_next_access(Thread& thread, const void* address, const Target& target, Place place,
                       const void* frame);
 
-/// An access at an instruction; the short way, where that is known.
+/// Checks an access at an instruction, by the fast path if the target of the instruction is known.
 [[gnu::always_inline]] inline void check_access(const void* address, std::size_t bytes, Kind kind,
                                                 const void* instruction, const void* frame) {
   Block* const b = block;
@@ -140,8 +144,7 @@ void note_next_access(Thread& thread, const void* address, const Target& target,
   if (kind == write) thread.warp->log->note_before(thread.lane, address, bytes);
 }
 
-/// Neighbouring lanes of a request: each goes right behind the one before, or all to the same
-/// place.
+/// Consecutive lanes of a request that access consecutive elements, or all the same address.
 struct Row {
   unsigned first, end;
   bool same;
@@ -149,13 +152,13 @@ struct Row {
   unsigned lanes() const { return all_lanes >> (warp_size - (end - first)) << first; }
 };
 
-/// The lanes of a request, row by row.
+/// The lanes of a request, divided into rows.
 struct Request {
   Request(const Accesses& all, unsigned lanes, bool alike);
 
-  const Accesses& all;  ///< those of other lanes among them
+  const Accesses& all;  ///< accesses of all lanes of the warp
   unsigned lanes;
-  bool alike;  ///< whether all wait with the same at the same instruction
+  bool alike;  ///< whether all lanes make an access of the same form at the same instruction
   unsigned count = 0;
   Row rows[warp_size];
 
@@ -163,20 +166,20 @@ struct Request {
   const Row* end() const { return rows + count; }
 };
 
-/// Memory to which a warp makes a request, with its shadow.
+/// The memory that a request of a warp accesses, with its shadow.
 struct RequestedMemory {
-  Shadow* shadow = nullptr;  ///< null where lanes may go to different places
+  Shadow* shadow = nullptr;  ///< null if each lane has to be checked separately
   std::uintptr_t base = 0;
-  std::size_t last = 0;  ///< where the last access may begin
+  std::size_t last = 0;  ///< largest offset at which an access may start
   Region region = Region::global;
 };
 
 RequestedMemory requested_memory(Space space, const char* address, std::size_t bytes, Place place);
 
-/// Checks accesses of lanes of a warp that it makes together.
+/// Checks the accesses of a request.
 void check_request(const Warp& warp, const Request& request);
 
-/// Checks what the lanes of a warp have accessed and nobody has checked: its block has failed.
+/// Checks the remaining accesses of the lanes of a warp, because its block has failed.
 void check_rest(Warp& warp);
 
 }  // namespace analysis

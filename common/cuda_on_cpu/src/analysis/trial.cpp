@@ -12,11 +12,11 @@ namespace cuda_on_cpu::analysis {
 
 namespace {
 
-constexpr std::size_t room = std::size_t{4} << 20;  // for the notes of a thread, in bytes
-constexpr std::size_t most_room = 16 * room;        // if they are of one block
-constexpr unsigned most_blocks = 1 << 20;           // whose numbers fit into a claim
+constexpr std::size_t room = std::size_t{4} << 20;  // capacity of a thread's log, in bytes
+constexpr std::size_t most_room = 16 * room;        // limit if the log belongs to a single block
+constexpr unsigned most_blocks = 1 << 20;           // maximum number of blocks in a trial
 
-/// Keeps what a word holds that a block is the first to write.
+/// Saves the contents of a word before the first write to the word in a trial.
 void save(const Target& target, std::size_t word) {
   const std::size_t offset = 4 * word;
   const std::size_t all = target.last + target.form.bytes();
@@ -28,7 +28,7 @@ void save(const Target& target, std::size_t word) {
   notes().saved.push_back(saved);
 }
 
-/// Notes lanes that access memory alike, row by row.
+/// Logs the accesses of lanes with the same form, row by row.
 class LaneNotes {
  public:
   LaneNotes(const Warp& warp, const Accesses& all, unsigned any, bool alike, unsigned changes)
@@ -53,7 +53,7 @@ class LaneNotes {
   void add(const Row& row) {
     if (is_there(row.first) && is_there(row.end - 1)) return note(row);
     for (unsigned lane = row.first; lane < row.end; ++lane) {
-      if (!is_there(lane)) {  // another allocation, and so another request
+      if (!is_there(lane)) {  // another allocation requires another request
         note_request();
         memory_ = memory_of(lane);
       }
@@ -70,15 +70,16 @@ class LaneNotes {
 
   void note(const Row& row) {
     const std::size_t offset = all_.address[row.first] - memory_.base;
-    // Neighbours in one kilobyte are checked by one thread, and no access goes to two of them.
+    // One thread checks each stretch of 1 KiB, so no access may extend over two stretches.
     if (memory_.shadow == nullptr || memory_.base % 4 != 0 || offset % form_.bytes() != 0)
       end_trial();
     if (form_.kind() == read && memory_.region == Region::global && reads_unwritten(row, offset))
-      end_trial();  // copies are followed only in the order of the blocks
+      end_trial();  // copies can be followed only in the order of the blocks
     notes().rows.push_back({offset, row.first, row.end - 1, row.same});
   }
 
-  /// Whether a lane reads what neither its block nor anything before the launch has written.
+  /// Whether a lane reads bytes that neither its block nor an operation before the launch has
+  /// written.
   bool reads_unwritten(const Row& row, std::size_t offset) const {
     const std::size_t bytes = form_.bytes();
     const unsigned count = row.same ? 1 : row.end - row.first;
@@ -203,7 +204,7 @@ void shows_to_host() {
   t.alone = true;
 }
 
-/// The lanes of a request that wrote something new.
+/// The mask of the lanes in a request whose write changed the value.
 static unsigned changes_of(const Warp& warp, const Request& request) {
   unsigned changes = request.all.changes & request.lanes;
   const bool writes = request.all.form[request.rows[0].first].kind() == write;

@@ -1,12 +1,13 @@
 /// \file
-/// Blocks of a launch that run side by side, on trial: as long as it does not matter in which order
-/// they run.
+/// Trials: blocks of a launch run speculatively in parallel, as long as their order does not
+/// matter.
 ///
-/// Each claims the words of global memory that it is about to touch. Where one wants what another
-/// has written, or to write what another has touched, and where anything is to be told, or seen
-/// from outside, the trial is over: what the blocks wrote is taken back, and they run one after the
-/// other. Until then each block finds in memory what it would find if it ran in turn. What it does
-/// there is noted, and checked in the order of the blocks when all have ended.
+/// Each block claims the words of global memory that it is about to access. A trial ends if a block
+/// accesses a word that another block has written, or writes a word that another block has
+/// accessed. A trial also ends if an error has to be reported, or if the host could see an effect.
+/// The old contents of memory are then restored, and the blocks run one after the other. Until
+/// then, each block reads the same values as in a sequential run. The accesses of the blocks are
+/// logged. After all blocks have ended, the logs are checked in the order of the blocks.
 
 #pragma once
 
@@ -23,42 +24,43 @@
 
 namespace cuda_on_cpu::analysis {
 
-/// Some lanes of a request to global memory that lie one behind the other. In one word: where the
-/// lanes of a warp are far apart, each has a row.
+/// Lanes of a request to global memory that access consecutive elements, or all the same address.
+/// The row is packed into one word, because lanes that are far apart need a row each.
 struct NotedRow {
-  std::uint64_t offset : 52;  ///< in the shadow, of the first lane's
+  std::uint64_t offset : 52;  ///< offset of the first lane's access in the shadow
   std::uint64_t first : 5;
   std::uint64_t last : 5;
-  std::uint64_t same : 1;  ///< whether all go to one place
+  std::uint64_t same : 1;  ///< whether all lanes access the same address
 };
 
-/// A request to global memory, to one allocation, that is still to be checked.
+/// A logged request to one allocation in global memory, which is checked later.
 struct NotedRequest {
   Shadow* shadow;
-  std::size_t rows_end;  ///< where its rows end
+  std::size_t rows_end;  ///< index after the request's last row in `Notes::rows`
   std::uint32_t clock, barrier_clock;
   Place place;
   AccessForm form;
-  std::uint32_t changes;  ///< lanes that changed what they wrote to, as a mask
+  std::uint32_t changes;  ///< mask of the lanes whose write changed the value
   std::uint16_t warp, warp_epoch;
   Region region;
-  bool plain;  ///< whether its lanes may be checked together
+  bool plain;  ///< whether the fast path may check its lanes together
 };
 
-/// A block that ran on trial.
+/// A block that has run in a trial.
 struct NotedBlock {
   unsigned turn, number;
-  std::size_t request, requests_end, row;  ///< its first request and row, and where requests end
+  std::size_t request, requests_end, row;  ///< its first request, the end of its requests, and its
+                                           ///< first row
 };
 
-/// What a word of global memory held before the trial.
+/// The contents of a word of global memory before the trial.
 struct Saved {
   char* address;
   std::uint8_t bytes;
   char before[4];
 };
 
-/// What a thread of the operating system keeps of the blocks that it runs on trial.
+/// The log of a thread of the operating system for the blocks that it runs in a trial.
 struct Notes {
   std::uint64_t trial = 0;
   std::vector<NotedBlock> blocks;
@@ -72,38 +74,40 @@ struct Notes {
   std::size_t bytes() const;
 };
 
-/// The notes of this thread of the operating system.
+/// The log of the calling thread of the operating system.
 Notes& notes();
 
-/// The blocks that run side by side.
+/// The state of the current trial.
 struct Trial {
   std::uint64_t number = 0;
-  unsigned first = 0;  ///< turn of its first block
+  unsigned first = 0;  ///< position of its first block in the order in which blocks start
   std::atomic<bool> full = false;
-  std::atomic<bool> alone = false;  ///< whether it is known that no other thread of the host runs
+  std::atomic<bool> alone = false;  ///< whether the host is known to have no other thread
   std::mutex mutex;
   std::vector<Notes*> all;
   std::vector<std::pair<const NotedBlock*, const Notes*>> in_order;
-  std::unordered_set<std::uint32_t> failed;  ///< kernels, by their number in the record
+  std::unordered_set<std::uint32_t> failed;  ///< kernels whose trials have failed, by index in
+                                             ///< `Record::kernels`
 };
 
 Trial& trial();
 
-/// A block begins, and ends, on trial.
+/// Called when a block begins, and when a block of a trial ends.
 void begin_on_trial(Block& block);
 void end_on_trial(Block& block);
 
-/// Whether it is seen that a kernel calls what was not taken into it.
+/// Whether the analysis detects that a kernel calls a function which the compiler has not inlined.
 extern const bool sees_calls;
 
-/// A thread accesses memory: its trial ends if it is not known to be in the kernel.
+/// Called before an access. Ends the trial unless the current thread is known to be in the kernel
+/// itself.
 void expect_kernel();
 
-/// A block is about to write memory of the host's, too. Where another thread of the host may look
-/// at it meanwhile, a trial ends: what is taken back would have been seen.
+/// A block is about to write memory that the host can access as well. Ends the trial if another
+/// host thread runs, because this thread could see a value that is taken back later.
 void shows_to_host();
 
-/// Notes a request of the block that runs on trial.
+/// Logs a request of a block that runs in a trial.
 void note_request(const Warp& warp, const Request& request);
 
 }  // namespace cuda_on_cpu::analysis

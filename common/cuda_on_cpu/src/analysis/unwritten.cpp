@@ -13,7 +13,7 @@ __thread unsigned unwritten_reads = 0;
 
 namespace {
 
-constexpr std::size_t most_reads = 16;  // of a thread, without a copy
+constexpr std::size_t most_reads = 16;  // maximum number of pending reads of a thread
 
 /// A read of bytes that nothing has written.
 struct UnwrittenRead {
@@ -25,7 +25,7 @@ struct UnwrittenRead {
   bool is_copied = false;
 };
 
-/// The reads by the rank of a thread in its block.
+/// The pending reads, by the rank of the thread in its block.
 struct Reads {
   std::vector<UnwrittenRead> by_rank[most_threads];
 };
@@ -40,7 +40,8 @@ void report_use(const UnwrittenRead& read, const Thread& thread) {
     report_unwritten(read.event, analysis::read, read.region, &thread);
 }
 
-/// Marks a copy of a read as unwritten, if the bytes are the same.
+/// Marks bytes as an unwritten copy if they equal the bytes of a read.
+/// \returns whether they are equal
 bool copy(UnwrittenRead& read, Shadow& to, std::size_t offset, std::size_t bytes, Place place,
           const Thread& thread) {
   if (read.bytes != bytes ||

@@ -15,19 +15,19 @@ __thread unsigned overwritings = 0;
 
 namespace {
 
-/// A write over what another thread wrote, by the thread that runs.
+/// A pending write of the running thread that replaces a value of another thread.
 struct Overwriting {
   Event then, now;
   Region region;
   const Thread* thread;
-  Place read = 0;         ///< of an update of a volatile variable in two steps
-  bool is_stale = false;  ///< whether the other write came between the two steps
+  Place read = 0;         ///< the read of an update of a volatile variable; 0: no update
+  bool is_stale = false;  ///< whether the other write came between this read and the write
   const void* address = nullptr;
   std::size_t bytes = 0;
   char before[16] = {};
 };
 
-/// By the rank of a thread in its block; blocks of an analysed program run in turn.
+/// The pending writes, by the rank of the thread in its block. Analysed blocks run one at a time.
 struct Open {
   std::optional<Overwriting> by_rank[most_threads];
 };
@@ -50,13 +50,13 @@ void report(const Overwriting& o) {
               o.region, o.thread);
 }
 
-/// How often a volatile variable was written, and by whom last.
+/// The number of writes of a volatile variable, and the last write.
 struct Writes {
   std::uint64_t count = 0;
   Event last;
-  bool is_store = false;    ///< whether the last one was no atomic
-  bool is_update = false;   ///< whether its thread had read the variable before
-  bool has_waited = false;  ///< whether its thread had waited for a volatile variable before
+  bool is_store = false;    ///< whether the last write was not atomic
+  bool is_update = false;   ///< whether the last writer had read the variable before
+  bool has_waited = false;  ///< whether the last writer had waited for a volatile variable before
 };
 
 std::unordered_map<const void*, Writes>& writes() {
@@ -64,14 +64,14 @@ std::unordered_map<const void*, Writes>& writes() {
   return writes;
 }
 
-/// Whether a thread orders its accesses to volatile variables in some way: it fences them, or waits
-/// in loops for what others write.
+/// Whether a thread orders its accesses to volatile variables by fences, or by loops that wait for
+/// values of other threads.
 bool takes_care(const Thread& thread) {
   return thread.fenced != Among::nobody || details_of(thread).has_waited;
 }
 
-/// Whether a thread reads what another lane of its warp stored by the instruction by which it
-/// stored last itself, as if the two ran in step.
+/// Whether a thread relies on lockstep execution: the thread reads a value that another lane of its
+/// warp has stored by the instruction of the thread's own last store.
 bool relies_on_lockstep(const Writes& known, const Event& now, const Thread& thread) {
   const Event& then = known.last;
   return known.is_store && then.place == details_of(thread).last_volatile_store &&
@@ -90,11 +90,11 @@ void report_lockstep(const Event& then, const Event& now, const Thread& thread) 
 
 void expect(const Overwriting& overwriting) {
   auto& mine = open().by_rank[overwriting.thread->rank];
-  // One access of several cells is one write.
+  // An access to several cells is one write.
   if (mine.has_value() && mine->address == nullptr && mine->now.place == overwriting.now.place)
     return;
   if (mine.has_value()) {
-    report(*mine);  // one part of a structure; it is not known when that is written
+    report(*mine);  // a part of a structure; the time of its write is unknown
     close(*overwriting.thread);
   }
   mine = overwriting;
@@ -113,7 +113,8 @@ void note_volatile(const void* address, const Event& now, Kind kind, Region regi
   if (kind == atomic_read) return;
   Writes& known = writes()[address];
   if (kind == volatile_read) {
-    // Who reads the same once more, and wrote nothing in between, waits for it.
+    // A thread that reads the same variable again, without a write in between, waits for this
+    // variable.
     const bool again = details.last_volatile == address && details.last_volatile_load == now.place;
     details.has_waited = details.has_waited || details.waits || again;
     details.last_volatile_waits = details.waits || again;
@@ -129,7 +130,7 @@ void note_volatile(const void* address, const Event& now, Kind kind, Region regi
   const bool is_stale = has_read && details.last_volatile_writes != known.count;
   const bool is_update =
       has_read && details.last_volatile_load != 0 && !details.last_volatile_waits;
-  // Threads that wait for each other may take turns. Their updates are only lost if they
+  // Threads that wait for each other may alternate. Their updates are lost only if the updates
   // interleave.
   const bool may_take_turns = details.has_waited || known.has_waited;
   const bool may_be_lost = is_stale || (is_update && known.is_update && !may_take_turns);

@@ -1,5 +1,6 @@
 /// \file
-/// What threads write over what others wrote: it is a mistake if the value changes by that.
+/// Writes that replace a value of another thread, without an order between the two writes. A write
+/// of this kind is an error only if the value changes.
 
 #pragma once
 
@@ -7,34 +8,38 @@
 
 namespace cuda_on_cpu::analysis {
 
-/// A thread is about to write what another one wrote, and nothing orders the two. That is a race,
-/// unless both write the same, which is seen when it has written.
+/// A thread is about to replace a value of another thread, and the two writes are not ordered. The
+/// writes are a race unless both threads write the same value, which is known after the second
+/// write.
 void expect_value(const Event& then, const Event& now, Region region, const Thread& thread);
 
-/// A thread reads or writes a volatile variable: an update in these two steps may be lost.
+/// Logs an access to a volatile variable. An update that consists of a read and a write may be
+/// lost.
 void note_volatile(const void* address, const Event& now, Kind kind, Region region, Thread& thread);
 
-/// The thread loads the volatile variable that it read last only now, after other threads have run.
+/// Other threads have run since a thread logged a read of a volatile variable; the load itself is
+/// performed only now.
 void note_late_load(const void* address, const Thread& thread);
 
-/// How many threads are about to write so, of the block that runs.
+/// The number of threads in the running block with a pending write over another thread's value.
 extern __thread unsigned overwritings;
 
-/// A thread has written what it was about to write.
+/// A thread has performed the write that `expect_value` announced.
+/// \param changed whether the write has changed the value
 void settle(const Thread& thread, bool changed);
 
-/// A block begins; where one was given up in a trial, its threads may have been about to write.
+/// Called at the beginning of a block: a block of an abandoned trial may have left pending writes.
 void forget_overwritings();
 
 void note_overwritten(const void* address, std::size_t bytes);
 void compare_overwritten();
 
-/// A thread is free to write what it asked for.
+/// Saves the old value before a thread performs a write.
 inline void note_value_before(const void* address, std::size_t bytes) {
   if (overwritings != 0) note_overwritten(address, bytes);
 }
 
-/// What a thread was about to write is there.
+/// Compares the new value with the old one after a thread has performed a write.
 inline void compare_values() {
   if (overwritings != 0) compare_overwritten();
 }

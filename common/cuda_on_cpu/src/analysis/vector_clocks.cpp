@@ -111,7 +111,7 @@ void SyncVariable::release(std::uint32_t operation, std::uint32_t block, Release
   if (is_first) variables_of_blocks()[key].push_back(this);
   OfBlock& of_block = at->second;
   of_block.known.join(known_to_thread);
-  if (!of_block.all.empty()) {  // the releases up to a position make known what any of them does
+  if (!of_block.all.empty()) {  // each release of a block includes the block's earlier releases
     const Release& before = of_block.all.back();
     release.block = std::max(release.block, before.block);
     release.fences = latest(release.fences, before.fences);

@@ -21,7 +21,7 @@ namespace cuda_on_cpu::analysis {
 
 class SyncVariable;
 
-/// The number of the gang of a block: the cluster, or the whole grid if the launch is cooperative.
+/// The index of a block's gang: its cluster, or the whole grid if the launch is cooperative.
 std::uint32_t gang_of(const Configuration& configuration, std::uint32_t block);
 
 /// The releases that a thread has acquired, directly or through other threads.
@@ -33,7 +33,7 @@ class VectorClock {
   void clear() { all_.clear(); }
   void raise(SyncVariable* variable, std::uint32_t releases);
   void join(const VectorClock& other);
-  /// The component of a variable, or 0.
+  /// The component of a variable; 0 if the clock has none.
   std::uint32_t of(SyncVariable* variable) const;
   std::size_t size() const { return all_.size(); }
 
@@ -47,19 +47,22 @@ class VectorClock {
 /// The clock of the last fence before a barrier, by the rank of the thread in its block.
 using FenceClocks = std::shared_ptr<const std::vector<std::uint32_t>>;
 
-/// The later one of two fences of each thread.
+/// The maximum, for each thread, of two arrays of fence clocks.
 FenceClocks latest(const FenceClocks& now, const FenceClocks& before);
 
-/// A release of a thread. It covers the accesses up to the given clocks of the block.
+/// A release of a thread, which covers the accesses up to the following clocks of the block.
 struct Release {
   std::uint32_t position = 0;  ///< index among the releases of the variable, from 1
-  std::uint32_t own = 0;       ///< for accesses of the thread itself
-  std::uint32_t warp = 0;      ///< for accesses of its warp: the maximum of the warp's releases
-  std::uint32_t block = 0;     ///< for accesses of all threads of its block
+  std::uint32_t own = 0;       ///< clock for accesses of the thread itself
+  std::uint32_t warp = 0;      ///< clock for accesses of its warp: the maximum over the warp's
+                               ///< releases
+  std::uint32_t block = 0;     ///< clock for accesses of all threads of its block
   std::uint32_t itself = 0;    ///< clock of the atomic operation that releases
   std::uint32_t before = 0;    ///< index of the thread's previous release, from 1, or 0
-  std::uint32_t before_of_warp = 0;  ///< the same of its warp
-  std::uint32_t gang_waits = 0;  ///< for accesses of its gang: the number of barriers of the gang
+  std::uint32_t before_of_warp = 0;  ///< index of the previous release of the thread's warp, from
+                                     ///< 1, or 0
+  std::uint32_t gang_waits = 0;      ///< number of barriers that the gang has passed, for accesses
+                                     ///< of its blocks
   std::uint16_t thread = 0;
   FenceClocks fences = {};
 };
@@ -72,31 +75,32 @@ class SyncVariable {
       : address_(reinterpret_cast<std::uintptr_t>(address)), bytes_(bytes) {}
 
   /// Adds a release of a thread.
-  /// \param known_to_thread what it had acquired
-  /// \param gang of the thread, in a launch of this configuration
+  /// \param known_to_thread the vector clock of the thread
+  /// \param gang index of the thread's gang in a launch of this configuration
   void release(std::uint32_t operation, std::uint32_t block, Release release,
                const VectorClock& known_to_thread, std::uint32_t gang,
                const Configuration& configuration);
   std::uint32_t releases() const { return releases_; }
   std::size_t bytes() const { return bytes_; }
 
-  /// The clocks of the threads that have released here.
+  /// The joined vector clocks of the threads that have released here.
   VectorClock known = {};
   ClockMap clocks_of_host = {};
 
-  /// Whether the first `releases` releases cover an access of a thread.
-  /// \param address of the access, or null
+  /// Whether one of the first `releases` releases covers an access of a thread.
+  /// \param address address of the access, or null
   bool covers(std::uint32_t releases, const Event& then, std::uint16_t thread,
               const void* address) const;
   bool covers_gang(std::uint32_t releases, const Event& then) const;
 
-  /// Whether an operation happens before one of the operations that made the first releases.
+  /// Whether an operation happens before an operation that made one of the first `releases`
+  /// releases.
   bool is_done_before(std::uint32_t operation, std::uint32_t releases) const;
 
-  /// Copies the releases that one block has made at another variable.
+  /// Copies the releases of one block from another variable.
   void copy_releases(const SyncVariable& other, std::uint32_t operation, std::uint32_t block);
 
-  /// Calls `add(operation, block, release)` for each of the first releases.
+  /// Calls `add(operation, block, release)` for each of the first `releases` releases.
   template <typename Add>
   void for_each(std::uint32_t releases, const Add& add) const {
     for (const auto& [key, of_block] : by_block_)
@@ -109,8 +113,10 @@ class SyncVariable {
   struct OfBlock {
     std::vector<Release> all;
     std::vector<std::uint32_t> last;  ///< index of the last release of each thread, from 1, or 0
-    std::vector<std::uint32_t> last_of_warp;  ///< the same of each warp
-    VectorClock known;                        ///< the clocks of its threads at their releases
+    std::vector<std::uint32_t> last_of_warp;  ///< index of the last release of each warp, from 1,
+                                              ///< or 0
+    VectorClock known;                        ///< the joined clocks of its threads at their
+                                              ///< releases
 
     const Release* last_of(std::uint16_t thread, std::uint32_t releases) const;
     const Release* last_of_warp_of(std::uint16_t thread, std::uint32_t releases) const;
@@ -120,7 +126,7 @@ class SyncVariable {
   struct At {
     std::uint32_t position, gang_waits;
   };
-  struct OfGangs {  // of one launch
+  struct OfGangs {  // the gangs of one launch
     Configuration configuration;
     std::unordered_map<std::uint32_t, std::vector<At>> by_gang = {};
   };
@@ -128,15 +134,17 @@ class SyncVariable {
   std::uintptr_t address_;
   std::size_t bytes_;
   std::uint32_t releases_ = 0;
-  std::unordered_map<std::uint64_t, OfBlock> by_block_ = {};              // by operation and block
-  std::unordered_map<std::uint32_t, OfGangs> of_gangs_ = {};              // by operation
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> operations_ = {};  // and first position
+  std::unordered_map<std::uint64_t, OfBlock> by_block_ = {};  // keys: operation and block
+  std::unordered_map<std::uint32_t, OfGangs> of_gangs_ = {};  // keys: operation
+  /// Operations that have made releases, each with the position of its first release.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> operations_ = {};
 };
 
-/// The variables at which a block has released, by `key_of(operation, block)`, or null. An access
-/// of this block can be covered by no other variable.
+/// The variables at which a block has made releases, or null. No other variable can cover an access
+/// of the block.
+/// \param key `key_of(operation, block)`
 const std::vector<SyncVariable*>* variables_of_block(std::uint64_t key);
-/// All variables are about to be freed.
+/// Forgets the variables of all blocks, because the variables are about to be freed.
 void forget_variables_of_blocks();
 
 }  // namespace cuda_on_cpu::analysis

@@ -1,6 +1,6 @@
 /// \file
-/// What is the host's and gets to the device: functions that kernels call, addresses that they are
-/// given.
+/// Detects host code and host addresses on the device: host functions that kernels call, and host
+/// addresses that kernels receive.
 
 #include <cstdint>
 #include <cstring>
@@ -30,7 +30,7 @@ namespace {
 
 using Variables = std::map<const char*, Variable>;
 
-/// The device's variables that only kernels may use by name, by their first byte.
+/// The device variables that only kernels may use by name, sorted by address.
 Variables read_device_variables() {
   const auto& names = names_of_device();
   Variables variables;
@@ -44,7 +44,7 @@ Variables read_device_variables() {
   return variables;
 }
 
-/// The variable of the device that an address lies in, or null.
+/// The device variable that contains an address, or null.
 const Variable* device_variable_at(const char* address) {
   static const auto& variables = indestructible_from(read_device_variables);
   const auto behind = variables.upper_bound(address);
@@ -53,11 +53,11 @@ const Variable* device_variable_at(const char* address) {
   return address < variable.begin + variable.bytes ? &variable : nullptr;
 }
 
-/// The variables of the device whose names no other variable of the program has. Constants of the
-/// compiler, which the host may use as well, are none of them.
+/// The device variables whose names no other variable of the program has. Constants of the compiler
+/// are not included, because the host may use them as well.
 struct UniqueVariables {
   Variables all = {};
-  const char *first = nullptr, *end = nullptr;  ///< of the bytes that contain all of them
+  const char *first = nullptr, *end = nullptr;  ///< range that contains all these variables
 };
 
 UniqueVariables read_unique_variables() {
@@ -78,8 +78,8 @@ UniqueVariables read_unique_variables() {
   return unique;
 }
 
-/// Addresses of functions that the host has read from device memory. These addresses belong to the
-/// device, so they are valid as arguments of a kernel.
+/// Addresses of functions that the host has read from device memory. Such an address belongs to the
+/// device, so a kernel may receive the address as an argument.
 struct FunctionsOfDevice {
   std::mutex mutex;
   std::set<std::uintptr_t> all;
@@ -136,7 +136,7 @@ void enters_host_function(const char* name) {
                   "', a function of the host: it has neither __device__ nor __global__");
 }
 
-/// Tells of the host's address of a variable of the device that a kernel is given.
+/// Reports an argument of a kernel that is the host's address of a device variable.
 static void check_given(const volatile void* pointer, const void* place) {
   const auto* address = static_cast<const char*>(const_cast<const void*>(pointer));
   const Variable* variable = device_variable_at(address);
@@ -149,7 +149,7 @@ static void check_given(const volatile void* pointer, const void* place) {
 void is_given_function(const void* function) {
   const auto address = reinterpret_cast<std::uintptr_t>(function);
   if (!is_in_program(address) || functions_of_device().contains(address)) return;
-  if (is_in_memory_of_both(address)) return;  // a kernel may have put it there
+  if (is_in_memory_of_both(address)) return;  // a kernel may have stored the address
   add_finding("illegal device access", place_of(__builtin_return_address(0)), 0, nullptr,
               "a kernel is given the host's address of the function '" + function_at(function) +
                   "'; the device's is read from a variable of the device");
@@ -163,7 +163,7 @@ void is_given_virtual_functions() {
 namespace analysis {
 
 const std::string* device_variable_name(const char* address) {
-  // The table of symbols is read into strings, and the checks of these accesses come here again.
+  // Reading the symbol table makes accesses, and their checks call this function again.
   thread_local bool is_reading = false;
   if (is_reading) return nullptr;
   is_reading = true;

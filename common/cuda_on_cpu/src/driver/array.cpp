@@ -1,5 +1,6 @@
 /// \file
-/// Arrays and textures of the driver API: the runtime's, by other descriptions.
+/// Arrays, textures and surfaces of the driver API: translates the descriptors and calls the
+/// runtime.
 
 #include <algorithm>
 
@@ -33,7 +34,7 @@ CUarray_format format_of(const cudaChannelFormatDesc& format) {
   return static_cast<CUarray_format>(first + (format.x == 16 ? 1 : format.x == 32 ? 2 : 0));
 }
 
-/// One side of a copy of rows.
+/// The source or the destination of a two-dimensional copy.
 struct Side {
   cudaArray_t array = nullptr;
   cudaPos at = {};
@@ -55,7 +56,8 @@ Side side_of(CUmemorytype type, void* host, CUdeviceptr device, CUarray array, s
           {memory, pitch != 0 ? pitch : copy.WidthInBytes, copy.WidthInBytes, copy.Height}};
 }
 
-/// The copy as the runtime knows it: the width is in elements where there is an array.
+/// Translates a copy to the runtime's parameters. The width is in elements if a side is an array,
+/// and otherwise in bytes.
 cudaMemcpy3DParms copy_of(const CUDA_MEMCPY2D& c) {
   const Side from = side_of(c.srcMemoryType, const_cast<void*>(c.srcHost), c.srcDevice, c.srcArray,
                             c.srcPitch, c.srcXInBytes, c.srcY, c);
@@ -94,8 +96,8 @@ cudaResourceDesc resource_of(const CUDA_RESOURCE_DESC& resource) {
   return same;
 }
 
-/// Integers are read as fractions unless they are asked for as they are; numbers of 32 bits always
-/// are.
+/// Whether a texture reads elements without conversion. A conversion turns integers of 8 or 16 bits
+/// into fractions.
 bool reads_as_it_is(const CUDA_TEXTURE_DESC& how, const cudaResourceDesc& resource) {
   if ((how.flags & CU_TRSF_READ_AS_INTEGER) != 0) return true;
   cudaChannelFormatDesc format = resource.res.linear.desc;

@@ -18,10 +18,10 @@
 
 struct CUctx_st {
   CUdevice device;
-  std::uint32_t number = 0;  ///< as the runtime knows it
+  std::uint32_t number = 0;  ///< number of the context in the runtime; 0 for a primary context
   unsigned flags = 0;
   bool is_primary = false;
-  int retained = 0;  ///< how often a primary one was asked for
+  int retained = 0;  ///< number of unreleased calls of cuDevicePrimaryCtxRetain
   bool lives = true;
 };
 
@@ -33,7 +33,8 @@ bool& is_initialised() {
   return initialised;
 }
 
-/// All that were ever made: a handle of one that is destroyed is known as such.
+/// All contexts of the program. Destroyed contexts are kept, so that their handles stay
+/// recognisable.
 std::deque<CUctx_st>& contexts() {
   static auto& contexts = indestructible<std::deque<CUctx_st>>();
   return contexts;
@@ -46,7 +47,7 @@ CUctx_st& primary_context(CUdevice device) {
   return contexts().back();
 }
 
-/// What a thread of the host has pushed, the current one last.
+/// The context stack of the calling host thread. Its last element is the current context.
 std::vector<CUcontext>& stack() {
   thread_local auto& stack = indestructible<std::vector<CUcontext>>();
   return stack;
@@ -81,7 +82,7 @@ void choose(CUcontext context) {
 
 CUcontext current_context() {
   if (!stack().empty() && stack().back()->device == current_device()) return stack().back();
-  // The runtime is where its last cudaSetDevice has led it.
+  // cudaSetDevice may have chosen another device since the context was pushed.
   return !stack().empty() || runtime_is_used() ? &primary_context(current_device()) : nullptr;
 }
 

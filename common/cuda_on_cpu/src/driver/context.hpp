@@ -1,5 +1,5 @@
 /// \file
-/// Contexts of the driver: a device, as a thread of the host uses it.
+/// The current context of the driver API.
 
 #pragma once
 
@@ -7,8 +7,10 @@
 
 namespace cuda_on_cpu {
 
-/// The context that a thread of the host has on top of its stack, or the primary one of its device
-/// where the runtime is used; null if there is none.
+/// The current context of the calling host thread: the top of its context stack, if this context
+/// belongs to the current device. If the context belongs to another device, the result is the
+/// primary context of the current device. The result is null if the stack is empty and the program
+/// does not use the runtime.
 CUcontext current_context();
 
 }  // namespace cuda_on_cpu

@@ -1,5 +1,6 @@
 /// \file
-/// What the driver API's errors are called, and what becomes of one that nobody looks at.
+/// The names and texts of the driver API's errors, and the report of an error that the program
+/// ignores.
 
 #include "errors.hpp"
 
@@ -130,13 +131,13 @@ const ErrorText* text_of(CUresult error) {
   return nullptr;
 }
 
-/// Why the last call of this thread that failed did so, where that was said.
+/// The reason for the last failure of a driver call in this thread; empty if none was given.
 std::string& reason() {
   thread_local auto& reason = indestructible<std::string>();
   return reason;
 }
 
-/// The runtime's errors that the driver knows as something else; most have one number in both.
+/// Translates an error of the runtime. Most errors have the same number in both APIs.
 CUresult in_driver(cudaError_t error) {
   switch (error) {
     case cudaErrorInvalidConfiguration:
@@ -165,7 +166,7 @@ CUresult fail_driver(CUresult error, std::string sentence) {
 
 CUresult result_of(cudaError_t error, cudaError_t before) {
   if (error == cudaSuccess) return CUDA_SUCCESS;
-  // The runtime's last error is not the driver's.
+  // A driver call does not change the runtime's last error.
   reason() = exchange_last_error(before);
   return in_driver(error);
 }

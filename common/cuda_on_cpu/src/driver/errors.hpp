@@ -1,5 +1,5 @@
 /// \file
-/// How calls of the driver API fail.
+/// Error results of driver API calls.
 
 #pragma once
 
@@ -9,11 +9,13 @@
 
 namespace cuda_on_cpu {
 
-/// Returns an error.
-/// \param sentence what the report says of it, should nobody look at it
+/// Stores the reason for an error and returns the error.
+/// \param sentence the reason, which the report prints if the program ignores the error
 CUresult fail_driver(CUresult error, std::string sentence = {});
 
-/// What the runtime answered, as the driver does; the thread's last error is again what it was.
+/// Translates the result of a runtime call to a driver error, and restores the thread's last
+/// runtime error.
+/// \param before the last runtime error of the thread before the call
 CUresult result_of(cudaError_t error, cudaError_t before);
 
 }  // namespace cuda_on_cpu

@@ -23,7 +23,8 @@ namespace {
 
 constexpr unsigned mark_of_fat_binary = 0xba55ed50, mark_of_its_wrapper = 0x466243b1;
 
-/// What the segments of an image tell.
+/// The address ranges of an image relative to its base, and the size and alignment of its shared
+/// memory in bytes.
 struct Segments {
   std::uintptr_t begin = ~std::uintptr_t{0}, end = 0, data = 0, end_of_data = 0;
   std::size_t shared = 0, alignment = 1;
@@ -48,8 +49,8 @@ Segments segments_of(const char* base) {
   return all;
 }
 
-/// Whether the lower halves of an image's addresses are those of no other one: an instruction is
-/// known to the analysis by them.
+/// Whether no other image has addresses with the same lower 32 bits. The analysis identifies an
+/// instruction by the lower 32 bits of its distance from the program.
 bool is_apart(const char* begin, const char* end) {
   const auto half = [](const char* address) {
     return static_cast<std::uint32_t>(address - program().begin);
@@ -61,14 +62,15 @@ bool is_apart(const char* begin, const char* end) {
   });
 }
 
-/// An image in the hands of the system's loader.
+/// An image that the dynamic loader has opened.
 struct Opened {
   void* handle = nullptr;
   int file = -1;
   std::string path, reason;
 };
 
-/// Each has a file of its own, that only the program sees, under a name that none had before.
+/// Writes an image to an anonymous file and loads the file. Every file has another path, because
+/// the loader does not load a known path again.
 Opened open_image(std::string_view bytes) {
   static unsigned count = 0;
   Opened opened;
@@ -94,7 +96,8 @@ const char* base_of(const Opened& opened) {
   return reinterpret_cast<const char*>(map->l_addr);
 }
 
-/// An image that lies apart from others; the addresses of one that does not stay in use meanwhile.
+/// Loads an image at addresses whose lower halves no other image uses. A copy at other addresses
+/// stays loaded, so that the next attempt cannot get the same addresses.
 Opened open_apart(std::string_view bytes) {
   for (int attempt = 0; attempt < 16; ++attempt) {
     Opened opened = open_image(bytes);
@@ -108,7 +111,7 @@ Opened open_apart(std::string_view bytes) {
   return none;
 }
 
-/// Lets an image know where its shared memory is.
+/// Sets the members in the head of an image by which the image finds its shared memory.
 void settle(ImageHead& head, const Opened& opened, std::size_t shared_offset) {
   head.shared_offset = shared_offset;
   head.tls_module = ~std::size_t{0};
@@ -134,7 +137,8 @@ const LoadedImage& add_image(const ImageHead& head, const Opened& opened,
 
 bool holds(std::string_view bytes, std::string_view mark) { return bytes.find(mark) != bytes.npos; }
 
-/// Why bytes are no image for this program; empty if they are one.
+/// Checks whether this program can load an image.
+/// \returns the error and its reason; no error if the image is valid
 Loading judged(std::string_view bytes, const std::string& what) {
   const std::string how = ": make it from its source with cuda-on-cpu" +
                           std::string(analysis::enabled ? " --analyze" : "") +

@@ -1,5 +1,5 @@
 /// \file
-/// The image of a module, from its bytes to what runs.
+/// Loading the image of a module.
 
 #pragma once
 
@@ -14,21 +14,23 @@
 
 namespace cuda_on_cpu {
 
-/// The bytes of an image that a program gives by its address only; empty where it is none.
+/// The bytes of an image at an address. The length of an ELF file follows from its header. Other
+/// data extends to the first zero byte and has at least four bytes.
 std::string_view image_at_address(const void* image);
 
-/// What became of an image that was to be loaded: its code stays for the rest of the run, for
-/// closures of launches may be destroyed late.
+/// The result of loading an image. The code stays loaded until the program ends, because closures
+/// of launches may be destroyed late.
 struct Loading {
   CUresult error = CUDA_SUCCESS;
-  std::string sentence;  ///< why there is an error
+  std::string sentence;  ///< reason for the error
   const ImageHead* head = nullptr;
   const LoadedImage* image = nullptr;
   std::size_t shared_offset = 0;
 };
 
-/// Loads an image, or says why it does not.
-/// \param what the image is called in sentences
+/// Loads an image.
+/// \param what name of the image in messages
+/// \returns the loaded image, or an error with its reason
 Loading load_image(std::string_view bytes, const std::string& what);
 
 }  // namespace cuda_on_cpu

@@ -1,5 +1,6 @@
 /// \file
-/// The image of a module as a text: in the place of PTX, which programs read up to the first zero.
+/// The image of a module as text. The text replaces PTX, which programs read up to the first zero
+/// byte. The bytes of the image are therefore written as hexadecimal digits.
 
 #pragma once
 
@@ -26,7 +27,7 @@ inline std::string text_of_image(std::string_view image) {
 
 inline bool is_image_text(std::string_view text) { return text.starts_with(title_of_image_text); }
 
-/// The image that a text holds.
+/// Decodes the image from its text.
 inline std::string image_of_text(std::string_view text) {
   const auto value = [](char digit) { return digit <= '9' ? digit - '0' : digit - 'a' + 10; };
   std::string image;

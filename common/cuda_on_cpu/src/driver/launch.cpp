@@ -1,5 +1,5 @@
 /// \file
-/// The driver's calls about kernels.
+/// Driver calls that launch kernels, or read and set their attributes.
 
 #include <algorithm>
 #include <mutex>
@@ -30,7 +30,7 @@ Buffer buffer_of(void** extra) {
   return buffer;
 }
 
-/// Where the arguments of a launch lie; with an error if they are not all there.
+/// The addresses of a launch's arguments, or an error if they are incomplete.
 struct Arguments {
   CUresult error = CUDA_SUCCESS;
   std::vector<void*> addresses = {};
@@ -73,7 +73,7 @@ CUresult launch(CUfunction function, const Configuration& configuration, void** 
       function->entry->launch(function->entry->address, configuration, arguments.addresses.data()));
 }
 
-/// What the runtime asks, of a kernel of a module.
+/// Calls a function of the runtime for the kernel of a module.
 template <typename Question>
 CUresult asked(CUfunction function, const Question& question) {
   const Guard guard(runtime_mutex());

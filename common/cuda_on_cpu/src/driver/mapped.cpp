@@ -1,6 +1,7 @@
 /// \file
-/// Memory of devices that the program maps where it wants it. Each mapping is an allocation that
-/// all devices may use once it is given access to: to which of them is not told apart.
+/// Virtual memory management: the program maps device memory at addresses that it has reserved.
+/// Each mapping becomes an allocation when it is given access. All devices may then use the
+/// allocation, even if the call of cuMemSetAccess names only some of them.
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -28,7 +29,8 @@ using Guard = std::scoped_lock<RuntimeMutex>;
 
 constexpr std::size_t granularity = std::size_t{2} << 20;
 
-/// What a file of memory is, for other processes that are given it; stands behind the memory.
+/// The description of physical memory, for processes that import its file. The label follows the
+/// memory in the file.
 struct Label {
   std::uint64_t mark;
   std::uint64_t bytes;
@@ -36,13 +38,13 @@ struct Label {
 };
 constexpr std::uint64_t mark_of_mapped = 0x6375646f6e637075;
 
-/// Memory that may be mapped, for as long as a handle or a mapping is left.
+/// Physical memory, which exists until its handle is released and all its mappings are removed.
 struct Physical {
   int file;
   std::size_t bytes;
   CUmemAllocationProp property;
-  bool is_imported = false;  ///< and so none of this process's devices
-  bool is_shared = false;    ///< with other processes, or may be
+  bool is_imported = false;  ///< imported, so not counted as memory of the device
+  bool is_shared = false;    ///< whether other processes may access the memory
   bool held = true;
   unsigned mappings = 0;
 
@@ -52,12 +54,12 @@ struct Physical {
 struct Mapping {
   std::size_t bytes;
   Physical* physical;
-  Allocation* allocation = nullptr;  ///< once there is access to it
+  Allocation* allocation = nullptr;  ///< null until cuMemSetAccess gives access
 };
 
 struct Mapped {
   std::map<CUdeviceptr, std::size_t> reserved;
-  std::deque<Physical> physical;  // a handle is a number in it, from 1 on
+  std::deque<Physical> physical;  // a handle is the index of an element plus 1
   std::map<CUdeviceptr, Mapping> mappings;
 };
 
@@ -81,7 +83,7 @@ bool is_reserved(CUdeviceptr address, std::size_t bytes) {
   return address + bytes <= begin + whole;
 }
 
-/// Whether mappings lie in a range without a gap, each of them as a whole.
+/// Whether a range consists of complete mappings without gaps.
 bool is_mapped(CUdeviceptr address, std::size_t bytes) {
   const CUdeviceptr end = address + bytes;
   while (address < end) {
@@ -92,7 +94,7 @@ bool is_mapped(CUdeviceptr address, std::size_t bytes) {
   return address == end;
 }
 
-/// Gives memory back that nobody has any more.
+/// Returns physical memory to its device if no handle and no mapping is left.
 void give_back_unless_left(const Physical& physical) {
   if (!physical.is_left() && !physical.is_imported)
     give_memory_back(physical.property.location.id, physical.bytes);
@@ -171,7 +173,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   Physical* physical = physical_of(handle);
   if (physical == nullptr) return refuse("the handle does not belong to any memory");
   physical->held = false;
-  close(physical->file);  // what is mapped stays
+  close(physical->file);  // its mappings stay valid
   give_back_unless_left(*physical);
   return CUDA_SUCCESS;
 }

@@ -1,5 +1,5 @@
 /// \file
-/// The driver's calls about memory, but for those that stand in line in its header.
+/// Driver calls for memory, except the inline functions of driver_api.hpp.
 
 #include "../runtime/memory.hpp"
 
@@ -16,7 +16,9 @@ namespace {
 
 using Guard = std::scoped_lock<RuntimeMutex>;
 
-/// Allocates by the runtime, which gives a pointer.
+/// Allocates memory by a function of the runtime, which returns a pointer.
+/// \returns the result of this function; CUDA_ERROR_INVALID_VALUE if `address` is null or `bytes`
+/// is 0
 template <typename Allocate>
 CUresult allocate_by(CUdeviceptr* address, std::size_t bytes, const Allocate& allocate) {
   const DriverCall call;
@@ -29,7 +31,9 @@ CUresult allocate_by(CUdeviceptr* address, std::size_t bytes, const Allocate& al
   return error;
 }
 
-/// Fills with elements of several bytes: as one with bytes, which does more when it comes to it.
+/// Fills memory with elements of several bytes: enqueues a memset of the runtime and replaces the
+/// work of this operation.
+/// \param element size of an element in bytes
 CUresult fill(CUdeviceptr to, unsigned value, std::size_t element, std::size_t count,
               CUstream stream, const void* place) {
   const Guard guard(runtime_mutex());

@@ -1,5 +1,5 @@
 /// \file
-/// The driver's calls about modules.
+/// Driver calls for modules.
 
 #include "module.hpp"
 
@@ -44,7 +44,7 @@ void unload_all(int device, std::uint32_t context) {
     if (module.lives && module.device == device && module.context == context) unload(module);
 }
 
-/// Why a module is refused is said at once: programs tell no more than the error's name.
+/// Prints the reason at once, because programs usually print only the name of the error.
 CUresult refuse_image(const Loading& loading) {
   std::fprintf(stderr, "cuda-on-cpu: %s\n", loading.sentence.c_str());
   return fail_driver(loading.error, loading.sentence);
@@ -92,7 +92,8 @@ std::string kernels_of(const CUmod_st& module) {
   return names.empty() ? " no kernels" : names;
 }
 
-/// Answers options that ask what a compiler had to say, which was done before.
+/// Answers options for the JIT compiler with zero time and empty logs: the image was compiled
+/// earlier.
 void say_nothing(unsigned count, const CUjit_option* options, void** values) {
   for (unsigned i = 0; i < count; ++i) {
     if (options[i] == CU_JIT_WALL_TIME) *static_cast<float*>(values[i]) = 0;
@@ -114,7 +115,7 @@ bool is_function(CUfunction function) {
 
 using namespace cuda_on_cpu;
 
-/// What a program links in memory: one image, which is passed on.
+/// The state of a link: the single image that was added, which the link returns unchanged.
 struct CUlinkState_st {
   std::string image;
 };

@@ -1,5 +1,5 @@
 /// \file
-/// Modules and their kernels, as handles of the driver API.
+/// Handles of modules and of their kernels in the driver API.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "cuda_on_cpu/image_entries.hpp"
 #include "image.hpp"
 
-/// A kernel that a program asked for.
+/// A kernel that the program has looked up in a module.
 struct CUfunc_st {
   CUmodule module;
   const cuda_on_cpu::ImageEntry* entry;
@@ -20,7 +20,7 @@ struct CUfunc_st {
 
 struct CUmod_st {
   CUdevice device;
-  std::uint32_t context;  ///< with which it ends
+  std::uint32_t context;  ///< number of the context whose end unloads the module
   cuda_on_cpu::Loading loaded;
   std::deque<CUfunc_st> functions = {};
   bool lives = true;
@@ -28,7 +28,7 @@ struct CUmod_st {
 
 namespace cuda_on_cpu {
 
-/// Whether a handle is that of a kernel whose module is loaded.
+/// Whether a handle refers to a kernel of a module that is still loaded.
 bool is_function(CUfunction function);
 
 }  // namespace cuda_on_cpu

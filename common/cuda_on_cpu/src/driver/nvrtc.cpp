@@ -1,5 +1,6 @@
 /// \file
-/// NVRTC: a source is written to a file, and the command compiles it to the image of a module.
+/// NVRTC: writes the source to a file and runs cuda-on-cpu, which compiles it to the image of a
+/// module.
 
 #include "nvrtc.h"
 
@@ -25,13 +26,13 @@
 #include "image_text.hpp"
 #include "nvrtc_options.hpp"
 
-// Which command linked the program, where it says so.
+// Path of the command that linked the program; null if the link has not defined this symbol.
 extern "C" const char cuda_on_cpu_command[] __attribute__((weak));
 
 struct nvrtcProgram_st {
   std::string source, name, log, image;
-  std::map<std::string, std::string> headers;  // by the names that sources include
-  std::map<std::string, std::string> lowered;  // by the expressions that ask for them
+  std::map<std::string, std::string> headers;  // contents by the name in the #include directive
+  std::map<std::string, std::string> lowered;  // lowered names by name expression
   bool is_compiled = false;
 };
 
@@ -41,7 +42,7 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-/// Removed with what is in it.
+/// A temporary directory, which the destructor removes with its contents.
 class Directory {
  public:
   Directory() {
@@ -61,7 +62,8 @@ class Directory {
   fs::path path_;
 };
 
-/// The command that linked the program, unless the environment names another one.
+/// The command that compiles: the environment variable CUDA_ON_CPU, or else the command that linked
+/// the program.
 std::string command() {
   const char* said = std::getenv("CUDA_ON_CPU");
   if (said != nullptr && *said != '\0') return said;
@@ -81,7 +83,8 @@ bool write_file(const fs::path& path, const std::string& content) {
   return static_cast<bool>(file.flush());
 }
 
-/// Runs a command whose output and errors go to a file; \returns whether it went well
+/// Runs a command and writes its output and errors to a file.
+/// \returns whether the command succeeded
 bool run(const Words& words, const fs::path& log) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -104,13 +107,13 @@ bool run(const Words& words, const fs::path& log) {
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/// The name of what is written as `&name` or `name`.
+/// A name expression without leading blanks and address operators: `name` for `&name`.
 std::string plain_expression(const std::string& expression) {
   const auto begin = expression.find_first_not_of("& \t");
   return begin == expression.npos ? "" : expression.substr(begin);
 }
 
-/// The source, with an entry for each name that is asked for; lines keep their numbers.
+/// The source followed by an entry for each name expression. The lines keep their numbers.
 std::string source_of(const nvrtcProgram_st& program) {
   std::string text = "#line 1 \"" + program.name + "\"\n" + program.source + '\n';
   int number = 0;
@@ -120,7 +123,9 @@ std::string source_of(const nvrtcProgram_st& program) {
   return text;
 }
 
-/// Loads the image, in which a name that was asked for has an address, and so a symbol.
+/// Loads the image to find the lowered names. The entry of each name expression contains an
+/// address, and the symbol at this address is the lowered name.
+/// \returns false, with the reason in the log, if the image cannot be loaded
 bool find_lowered_names(nvrtcProgram_st& program) {
   if (program.lowered.empty()) return true;
   const Loading loaded = load_image(program.image, program.name);

@@ -9,24 +9,24 @@ namespace {
 
 using std::string_view;
 
-/// What is said behind an option.
+/// The kinds of values that options have.
 enum class Value {
   none,
-  truth,         ///< true or false
-  number,        ///< or nothing, where no word follows
-  positive,      ///< a number above zero
-  any,           ///< joined by a sign, or the next word
-  joined,        ///< by a sign
-  architecture,  ///< sm_90a, compute_80
-  standard,      ///< of C++, joined by a sign
-  on,            ///< or nothing, where no word follows
-  code_for_gpu   ///< none, and there is no GPU to run it
+  truth,         ///< `true` or `false`
+  number,        ///< a non-negative integer; may be absent at the end of the arguments
+  positive,      ///< an integer above 0
+  any,           ///< any text, after `=` or as the next argument
+  joined,        ///< any text after `=`
+  architecture,  ///< an architecture, such as sm_90a or compute_80
+  standard,      ///< a C++ standard after `=`, such as c++20
+  on,            ///< the word `on`; may be absent at the end of the arguments
+  code_for_gpu   ///< no value; the option is an error, because there is no GPU
 };
 
 struct Option {
-  string_view name, other;  ///< as they stand in a program
+  string_view name, other;  ///< the long and the short name
   Value value;
-  const char* passed_on = "";  ///< what the command calls it; nothing if it means nothing here
+  const char* passed_on = "";  ///< the option of the command; empty if the option is ignored
 };
 
 constexpr Option table[] = {
@@ -100,7 +100,7 @@ bool is_number(string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
 
-/// The number in sm_90a or compute_90; 0 if there is no such architecture.
+/// The number in a name such as sm_90a or compute_90; 0 if there is no such architecture.
 int architecture_of(string_view text) {
   const auto line = text.find('_');
   if (line == text.npos || (text.substr(0, line) != "sm" && text.substr(0, line) != "compute"))
@@ -113,7 +113,7 @@ int architecture_of(string_view text) {
                                                                                              : 0;
 }
 
-/// What is expected of an option's value, where it is another one; empty where it is right.
+/// The expected value, if a value is wrong for its kind; empty if the value is right.
 std::string expected_of(Value kind, string_view value, bool has_value) {
   switch (kind) {
     case Value::none:
@@ -148,7 +148,7 @@ bool takes_next(Value kind) {
          kind != Value::code_for_gpu;
 }
 
-/// A word of the program's: an option, and what stands in the word behind it.
+/// An option in the program's arguments, and its value if the option has one.
 struct Word {
   const Option* option = nullptr;
   string_view value;
@@ -156,7 +156,7 @@ struct Word {
 };
 
 Word read(string_view word) {
-  // These may be followed by their value at once.
+  // The value of these options may follow without a separator.
   for (const Option& option : table)
     if (option.other.size() == 2 && option.value == Value::any && word.starts_with(option.other)) {
       string_view value = word.substr(2);

@@ -1,5 +1,5 @@
 /// \file
-/// What NVRTC's options are for the command that compiles in its place.
+/// Translation of NVRTC's options to options of the command cuda-on-cpu.
 
 #pragma once
 
@@ -9,16 +9,17 @@
 
 namespace cuda_on_cpu {
 
-/// The architectures that NVRTC of CUDA 13.0 compiles for, by ten times their compute capability.
+/// The architectures that NVRTC of CUDA 13.0 supports, as ten times the compute capability.
 inline constexpr std::array architectures = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
 
 struct CommandOptions {
   std::vector<std::string> words;
-  std::string complaint;  ///< what is wrong with an option, in a sentence; empty if all are right
+  std::string complaint;  ///< error message for an invalid option; empty if all are valid
 };
 
-/// Reads options as NVRTC does: it knows some of nvcc's, and refuses all others. What speaks of
-/// code for a GPU only has to be right.
+/// Checks and translates options. As in NVRTC, only some of nvcc's options are valid. Options that
+/// affect only GPU code are checked and then ignored. Options that request GPU code as output are
+/// invalid.
 CommandOptions read_nvrtc_options(int count, const char* const* options);
 
 }  // namespace cuda_on_cpu

@@ -1,6 +1,6 @@
 /// \file
-/// Shared memory of modules: each module has a segment in the area that every thread that runs
-/// blocks keeps for all modules.
+/// Shared memory of modules. Each operating-system thread that runs blocks has one area for all
+/// modules, and each module has a segment of this area.
 
 #pragma once
 
@@ -11,12 +11,13 @@ namespace cuda_on_cpu {
 
 inline constexpr std::size_t shared_capacity = std::size_t{512} << 10;
 
-/// Allocates a segment.
-/// \returns its offset in the area in bytes, or nothing if no such segment is free
+/// Allocates a segment. The alignment is at most 1024 bytes.
+/// \returns the offset of the segment in the area, in bytes; nothing if no segment of this size is
+/// free
 std::optional<std::size_t> allocate_segment(std::size_t bytes, std::size_t alignment);
 void free_segment(std::size_t begin);
 
-/// The offset of the area of all segments in the thread area, in bytes.
+/// The offset, in bytes, of the area of all segments in the thread area.
 std::size_t first_segment();
 
 }  // namespace cuda_on_cpu

@@ -1,5 +1,5 @@
 /// \file
-/// Streams and events of the driver API: the runtime's, in a context.
+/// Streams and events of the driver API. The calls are passed on to the runtime.
 
 #include "cuda_on_cpu/driver_api.hpp"
 
