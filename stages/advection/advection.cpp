@@ -89,10 +89,10 @@ staircase::Work work(const Problem& problem, staircase::Precision precision) {
 
 // [tolerance]
 /// In one step, a cell gets at most 12 rounding errors of products and sums and 6 of weights. Each
-/// is at most u times the sum of the magnitudes of the nine terms, and this sum is at most (5/4)²
-/// times the largest value of the field, because 1 + |c| - c² is at most 5/4. The m steps that
-/// follow amplify the errors at most by (1 + m^(1/4))², as README.md explains. A transform rounds
-/// at each of its levels. Both sides of a comparison may have this error.
+/// error is at most u times the sum of the magnitudes of the nine terms, and this sum is at most
+/// (5/4)² times the largest value of the field, because 1 + |c| - c² is at most 5/4. The m steps
+/// that follow amplify the errors at most by (1 + m^(1/4))², as README.md explains. The transforms
+/// of stage 18 round at each of their levels. Both sides of a comparison may have these errors.
 staircase::Tolerance tolerance(const Problem& problem, double largest,
                                staircase::Precision precision) {
   const double u = precision == staircase::Precision::f64 ? 0x1p-53 : 0x1p-24;
@@ -115,16 +115,16 @@ double largest_of(const staircase::Elements<double>& field) {
 namespace {
 
 // [traffic]
-/// One sweep reads the field once and writes it once, for `steps` steps.
+/// Elements moved if one sweep, which reads and writes the field once, does `steps` steps.
 template <int steps>
 double a_sweep(const Problem& problem) {
   return 2 * cells(problem) * std::ceil(static_cast<double>(problem.steps) / steps);
 }
 
-/// Both transforms pass over the field once per direction, and the product passes over it once.
+/// Elements moved: each transform passes over the field once per direction, and the product once.
 double transforms(const Problem& problem) { return 5 * 2 * cells(problem); }
 
-/// The copy back reads and writes the field once more.
+/// Twice the traffic of one sweep per step, because the copy back also reads and writes the field.
 double two_sweeps_a_step(const Problem& problem) { return 2 * a_sweep<1>(problem); }
 // [traffic]
 

@@ -21,8 +21,8 @@ struct Problem {
   std::int64_t rows = 512;
   std::int64_t cols = 512;
   std::int64_t steps = 100;
-  double cfl = 0.25;            ///< length of a step: cfl min(1 / rows, 1 / cols)
-  double vx = 1, vy = 1;        ///< in sides of the square per unit of time
+  double cfl = 0.25;            ///< time step: cfl min(1 / rows, 1 / cols)
+  double vx = 1, vy = 1;        ///< velocity, in sides of the square per unit of time
   std::int64_t field = 0;       ///< initial field: 0 waves, 1 a square pulse, 2 random values
   std::int64_t seed = 1;        ///< seed of the random values
   std::int64_t p = 0, q = 0;    ///< CPU threads along y and x; 0: the stage chooses
@@ -80,7 +80,7 @@ struct Filter {
   T x[taps], y[taps];
 };
 
-/// Convolves a single tap of 1 with the weights of a step, `steps` times; pads with zeros.
+/// Convolves a unit impulse `steps` times with the weights of one step; pads with zeros.
 template <typename T, std::size_t taps>
 void set_filter(const double (&w)[3], std::int64_t steps, T (&filter)[taps]) {
   double sums[taps] = {};
@@ -96,7 +96,7 @@ void set_filter(const double (&w)[3], std::int64_t steps, T (&filter)[taps]) {
   std::copy_n(sums, taps, filter);
 }
 
-/// The filter for the remaining steps, at most `most` of them.
+/// Returns the filter of the next `left` steps, but of at most `most` steps.
 template <typename T, unsigned most>
 Filter<T, most> filter_of(const Weights<double>& w, std::int64_t left) {
   Filter<T, most> filter;
@@ -112,19 +112,19 @@ struct Team {
   std::size_t p, q;
 };
 
-/// The grid that the problem sets. By default, all threads, along y.
+/// Returns the grid that the problem sets. By default, all OpenMP threads are along y.
 /// \throws BadInput if OpenMP has fewer threads
 Team team_of(const Problem& problem);
 // [team]
 
 // [range]
-/// A range of rows or columns of a thread; `first` and `last`: whether it touches an edge.
+/// The rows or columns of a thread; `first` and `last` are true at that edge of the field.
 struct Range {
   std::size_t begin, end;
   bool first = false, last = false;
 };
 
-/// Range `index` of `ranges` ranges of nearly equal length. Row or column 0 belongs to the halo.
+/// Returns range `index` of `ranges` nearly equal ranges; they begin at 1, after the halo.
 inline Range range_of(std::size_t count, std::size_t ranges, std::size_t index) {
   return {1 + count * index / ranges, 1 + count * (index + 1) / ranges, index == 0,
           index + 1 == ranges};
@@ -138,8 +138,8 @@ struct Shape {
   dim3 grid, block;
 };
 
-/// The shape that the problem sets. By default, blocks as given, and enough of them for all cells
-/// if each thread computes `cells` cells along x.
+/// Returns the shape that the problem sets. By default, blocks have the shape `block`, and there
+/// are enough of them for all cells if each thread computes `cells` cells along x.
 inline Shape shape_of(const Problem& problem, dim3 block, unsigned cells = 1) {
   if (problem.bx != 0 || problem.by != 0) {
     block.x = problem.bx != 0 ? problem.bx : 256 / problem.by + 1;

@@ -13,14 +13,14 @@ using staircase::Factor;
 using staircase::factor;
 
 // [bands]
-/// Number of blocks of 8 columns that 16 outputs depend on, and of blocks of 8 rows for 8 outputs.
+/// Number of blocks of 8 inputs for 16 outputs along x, and for 8 outputs along y.
 template <unsigned steps>
 constexpr unsigned blocks_along_x = (16 + 2 * steps) / 8;
 template <unsigned steps>
 constexpr unsigned blocks_along_y = (8 + 2 * steps) / 8;
 
-/// A lane's fragments of both band matrices. Along x, a matrix row is an output; along y, a matrix
-/// column is one. The taps form a band along the diagonal.
+/// The fragments of a lane of both band matrices. Along x, a matrix row computes one output; along
+/// y, a matrix column does. The taps form a band along the diagonal.
 template <typename T, unsigned steps>
 struct Bands {
   Factor<T> x[blocks_along_x<steps>][4], y[blocks_along_y<steps>][2];
@@ -31,8 +31,8 @@ __device__ T tap(const T (&filter)[taps], int k) {
   return k >= 0 && k < int(taps) ? filter[k] : 0;
 }
 
-/// The results of a product along x serve as operands along y without being moved: rows 2m and
-/// 2m + 1 of the results take the slots m and m + 4, and the matrix along y uses the same order.
+/// Returns the fragments of a lane. The results of a product along x are operands along y without a
+/// move: rows 2m and 2m + 1 take the slots m and m + 4, and the matrix along y uses this order.
 template <typename T, unsigned steps>
 __device__ Bands<T, steps> bands_of(const Filter<T, steps>& filter, int lane) {
   constexpr unsigned along_x = blocks_along_x<steps>, along_y = blocks_along_y<steps>;
@@ -53,8 +53,8 @@ __device__ Bands<T, steps> bands_of(const Filter<T, steps>& filter, int lane) {
 // [bands]
 
 // [sums]
-/// The distance between rows of `loaded` elements in shared memory: four elements of each of eight
-/// rows lie in different banks.
+/// Pitch, in elements, of rows of `loaded` elements in shared memory. With this pitch, four
+/// elements of each of eight rows lie in different banks.
 template <typename T, unsigned loaded>
 constexpr unsigned pitch = (loaded + 128 / sizeof(T) - 5) / (128 / sizeof(T)) * (128 / sizeof(T)) +
                            4;
@@ -68,7 +68,7 @@ __device__ void rename(const T (&c)[4], Factor<T> (&sums)[4]) {
   sums[3] = factor(c[3]);
 }
 
-/// Stores 16 columns of eight rows, except for rows and columns outside the block or the field.
+/// Stores 16 columns of eight rows, but only cells inside the thread block's range and the field.
 template <typename T>
 __device__ void store(const T (&c)[4], int i0, int j0, int top, int bottom,
                       staircase::View<T, 2> next) {

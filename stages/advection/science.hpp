@@ -1,6 +1,6 @@
-/// \file
-/// The part that both workloads of advection have in common: initial fields, the check of
-/// parameters, the work and the tolerance.
+/// The code that both advection workloads share: initial fields,
+/// the check of the parameters, the amount of work and the
+/// tolerance.
 
 #pragma once
 
@@ -13,17 +13,17 @@
 
 namespace advection {
 
-/// The largest number of rows or columns: a grid of blocks with 8 rows can cover as many.
+/// The largest number of rows or columns that a grid of thread blocks with 8 rows can cover.
 inline constexpr std::int64_t most_cells = 500'000;
 
 /// The initial value of the cell in row i and column j.
 double value_at_first(const Problem& problem, std::size_t i, std::size_t j);
 
-/// Refuses fields too long for a grid, unstable schemes, and blocks too large for a GPU.
+/// Rejects fields too long for a grid, unstable schemes, and thread blocks too large for a GPU.
 /// \throws BadInput
 void check(const Problem& problem, staircase::Precision precision);
 
-/// The nine-point stencil summed by rows: 12 multiplications and 8 additions per cell and step.
+/// Returns the work of a nine-point stencil: 12 multiplications and 8 additions per cell and step.
 staircase::Work work(const Problem& problem, staircase::Precision precision);
 
 /// The allowed difference from stage zero, for an initial field with the given largest magnitude.

@@ -44,8 +44,8 @@ struct Grid {
   std::int64_t p, q;
 };
 
-/// Returns the grid with the shortest edges among the grids that the problem permits. Of two equal
-/// ones, it prefers longer rows, whose elements are contiguous in memory.
+/// Returns the grid with the shortest edges among the grids that the problem permits. Of two
+/// equally good grids, it prefers longer rows, whose elements are contiguous in memory.
 std::optional<Grid> best_grid(const Problem& problem) {
   std::optional<Grid> best;
   const auto edge = [&](const Grid& grid) {  // edge of a part in cells, times the number of ranks
@@ -85,8 +85,8 @@ struct OwnRows {
   Range rows, cols;
 };
 
-/// Returns the part of this rank.
-/// \throws NotAvailable if there is no part for each rank
+/// Returns the part of the field that this rank owns, and the grid of all ranks.
+/// \throws NotAvailable if the field has too few cells for a part per rank
 OwnRows own_of(const Problem& problem) {
   check_asked(problem);
   const auto grid = best_grid(problem);
@@ -109,8 +109,8 @@ struct Price {
   double alpha, beta;
 };
 
-// Prices measured between two ranks, as in the chapter on communication: of messages that Open MPI
-// sends at once, of longer ones, for which it first waits for the receiver, and of a cell per step.
+// Prices measured between two ranks, as in the chapter on communication: of a message that is sent
+// at once, of a longer one, for which MPI first waits for the receiver, and of a cell per step.
 constexpr Price at_once{0.32e-6, 0.251e-9}, arranged{3.06e-6, 0.086e-9};
 constexpr double first_arranged = 4096, gamma_of_cell = 0.77e-9;
 constexpr std::int64_t most_width = 64;
@@ -180,7 +180,7 @@ void prepare(Problem& problem, Precision precision) {
     const Range y = rows, x = cols;
     const std::size_t width = x.end - x.begin;
     problem.initial.resize(staircase::product<2>({y.end - y.begin, width}));
-    // The ranks already occupy all cores.
+    // With several ranks, the ranks already occupy all cores.
 #pragma omp parallel for if (staircase::this_device().ranks == nullptr)
     for (std::size_t i = y.begin; i < y.end; ++i)
       for (std::size_t j = x.begin; j < x.end; ++j)

@@ -24,7 +24,7 @@ enum class Division {
   none,        ///< one process owns the whole field
   rows,        ///< each rank owns contiguous rows
   blocks,      ///< the ranks form a grid, p along y and q along x, and own blocks
-  wide_blocks  ///< such blocks, with halos of several cells
+  wide_blocks  ///< as `blocks`, with halos of several cells
 };
 
 // [Problem]
@@ -44,7 +44,7 @@ struct Problem : advection::Problem {  // p and q: ranks along y and x; 0: the s
   // The members below, and the initial field `initial`, describe only the part of this rank.
   Range of_rows = {}, of_cols = {};
   advection::Team grid = {1, 1};  ///< grid of all ranks
-  std::size_t halo = 1;           ///< width of its halo
+  std::size_t halo = 1;           ///< width of the halo of this part, in cells
 
   /// Returns this rank's part of the initial field.
   staircase::View<const double, 2> field_at_first() const {
@@ -54,7 +54,7 @@ struct Problem : advection::Problem {  // p and q: ranks along y and x; 0: the s
 // [Problem]
 
 /// Sets the number of threads of OpenMP's parallel regions: the number in the problem if it is not
-/// 0, else the one in OMP_NUM_THREADS, else the rank's share of the cores of its machine.
+/// 0, else OMP_NUM_THREADS if it is set, else the rank's share of the cores of its machine.
 /// \throws BadInput if OpenMP provides fewer threads
 void set_threads(const Problem& problem);
 
@@ -62,7 +62,7 @@ void set_threads(const Problem& problem);
 using Stage = staircase::Stage<Problem, 2>;
 
 /// Runs a stage as a program, on the problem of the command line, and returns the exit status. The
-/// names of the workload and the stage are those of the directories of the stage's source.
+/// directories of the stage's source give the names of the workload and the stage.
 int run_stage(int argc, char** argv, Division division, const Stage& stage,
               const char* source = __builtin_FILE());
 

@@ -33,8 +33,8 @@ inline std::vector<int> devices_for(const Problem& problem, std::size_t rows) {
   return devices;
 }
 
-/// Makes one `Gpu` per device from its rows and the given arguments. Each is made while its device
-/// is current, because memory, streams and events belong to the current device.
+/// Makes one `Gpu` per device from its rows and the given arguments. Each `Gpu` is made while its
+/// device is current, because memory, streams and events belong to the current device.
 template <typename Gpu, typename... Arguments>
 std::deque<Gpu> distribute_rows(const std::vector<int>& devices, std::size_t rows,
                                 const Arguments&... arguments) {

@@ -22,7 +22,7 @@ constexpr unsigned blocks_per_sm = std::min(sizeof(T) == sizeof(double) ? 5u : 6
 
 using Count = unsigned long long;
 
-/// Rows of one band and columns of one strip, in one step. A strip has two columns per thread.
+/// A tile: the rows of a band and the columns of a strip, in one step. A thread has two columns.
 struct Tile {
   unsigned step, band, strip;
 };
@@ -38,7 +38,7 @@ struct Cut {
   }
 };
 
-/// Divides rows into bands, low enough for each of `blocks` thread blocks to get a tile.
+/// Divides rows into bands. With few rows, bands are lower, so that each thread block gets a tile.
 inline Cut cut_of(unsigned rows, std::size_t cols, unsigned blocks) {
   const unsigned strips = staircase::ceil_div(cols, 2 * block_size);
   const unsigned height = std::clamp(rows * strips / blocks, 1U, most_rows);
@@ -64,7 +64,7 @@ using OfAll = cuda::atomic_ref<Count, cuda::thread_scope_system>;
 /// Waits until at least `tiles` tiles of a band, of the band above and of the band below are
 /// finished.
 __device__ inline void wait_for_three(staircase::View<Count, 1> done, unsigned band, Count tiles) {
-  const unsigned side = threadIdx.x - 32;  // not in the warp of the thread that counts
+  const unsigned side = threadIdx.x - 32;  // thread 0 counts tiles, so another warp waits
   if (side < 3)
     while (OfAll(done(band + side)).load(cuda::memory_order_acquire) < tiles) continue;
   __syncthreads();
@@ -72,7 +72,7 @@ __device__ inline void wait_for_three(staircase::View<Count, 1> done, unsigned b
 
 /// Publishes a tile of a band, which all threads have finished. If the band is at an edge and now
 /// has `tiles` finished tiles, first stores this number in the neighbour's memory. The next step of
-/// the band begins after this store, so a later number never comes before an earlier one.
+/// the band begins after this store, so the neighbour receives the numbers in ascending order.
 template <typename T>
 __device__ void publish(const Part<T>& own, const Part<T>& above, const Part<T>& below,
                         unsigned band, Count tiles) {

@@ -11,7 +11,7 @@
 
 namespace advection_distributed {
 
-/// Wraps an index that may be before the first or after the last one.
+/// Maps an index before the first or after the last element into the periodic range.
 __device__ inline unsigned wrapped(int index, int count) {
   while (index < 0) index += count;
   while (index >= count) index -= count;
@@ -36,7 +36,7 @@ struct Waiting {
   T two = 0, one = 0;
 };
 
-/// Returns the cell in the row above, which is complete with the sum of this row.
+/// Adds the sum of a new row to the partial sums and returns the cell above, which is now complete.
 template <typename T>
 __device__ T next_cell(const Weights<T>& w, Waiting<T>& waiting, T left, T here, T right) {
   const T sum = w.x[0] * left + w.x[1] * here + w.x[2] * right;
@@ -46,15 +46,15 @@ __device__ T next_cell(const Weights<T>& w, Waiting<T>& waiting, T left, T here,
 }
 
 // [carry]
-/// Segments of `height` rows between `begin` and `end`; each begins `stride` rows after the previous
-/// segment.
+/// Segments of `height` rows between `begin` and `end`. Each segment begins `stride` rows after the
+/// previous one.
 struct Rows {
   unsigned begin, end, height, stride;
 };
 
 /// Does several steps in one sweep. A warp goes down its columns, and the result of a step is at
-/// once the input of the next step, one row above. After each step, one more column at both edges
-/// and one more row at both ends are incorrect; other warps compute them.
+/// once the input of the next step, one row above. After each step, one more column at each edge
+/// and one more row at each end are incorrect; other warps compute these cells.
 template <unsigned steps, typename T>
 __global__ void carry(Weights<T> w, Rows of_rows, staircase::View<const T, 2> u,
                       staircase::View<T, 2> next) {

@@ -35,7 +35,7 @@ double size_of_c(const Problem& problem) {
   return static_cast<double>(problem.cols) * static_cast<double>(problem.cols);
 }
 
-/// One multiplication and one addition per row, for each element on or above the diagonal.
+/// A multiplication and an addition per row of A, for each element of C on or above the diagonal.
 staircase::Work work(const Problem& problem, staircase::Precision) {
   return {.flops = size_of_a(problem) * static_cast<double>(problem.cols + 1),
           .bytes = 8 * (size_of_a(problem) + size_of_c(problem)),
@@ -51,7 +51,7 @@ staircase::Tolerance tolerance(const Problem& problem, staircase::Precision) {
   return {.relative = 2 * nu / (1 - nu), .scale = staircase::Scale::diagonal};
 }
 
-/// Elements that the kernels of every stage read or write at least once.
+/// Number of elements that the kernels of every stage read or write at least once.
 double traffic(const Problem& problem) { return size_of_a(problem) + size_of_c(problem); }
 
 const staircase::Workload<Problem, 2> workload{

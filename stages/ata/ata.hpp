@@ -28,12 +28,12 @@ struct Problem {
 using Product = staircase::Array<double, 2>;
 // [Problem]
 
-/// Rows of A in device memory: rounded up to a multiple of `depth`, the rows of one step.
+/// Number of rows of A in device memory: rounded up to a multiple of `depth`, the rows of one step.
 inline std::size_t padded_rows(const Problem& problem, std::size_t depth) {
   return (problem.rows + depth - 1) / depth * depth;
 }
 
-/// Columns of A in device memory: rounded up to even, since rows begin at multiples of 16 bytes.
+/// Number of columns of A in device memory: even, so that rows begin at multiples of 16 bytes.
 inline std::size_t padded_cols(const Problem& problem) { return problem.cols + problem.cols % 2; }
 
 /// The description of a stage for the harness.

@@ -16,8 +16,8 @@ using staircase::View;
 // [sizes]
 inline constexpr std::size_t depth = 256;      // rows of A in a chunk
 inline constexpr std::size_t unit = 24;        // columns of A; a multiple of the sides of each tile
-inline constexpr std::size_t most_rows = 96;   // of a block of C: 192 KB of the first factor
-inline constexpr std::size_t most_cols = 480;  // of a block of C
+inline constexpr std::size_t most_rows = 96;   // rows of a block of C: 192 KB of one factor
+inline constexpr std::size_t most_cols = 480;  // maximum number of columns of a block of C
 // [sizes]
 
 /// Indices from `begin` up to `end`.
@@ -26,8 +26,8 @@ struct Range {
 };
 
 // [Panels]
-/// The micro-panels of a chunk of rows of A, in two forms: those of `narrow` have as many columns
-/// as a tile has rows, those of `wide` as many as a tile has columns.
+/// The micro-panels of a chunk of rows of A, in two forms. Micro-panels of `narrow` have as many
+/// columns as a tile has rows, and micro-panels of `wide` have as many columns as a tile.
 struct Panels {
   explicit Panels(std::size_t cols)
       : narrow((cols + unit - 1) / unit * unit, depth),
@@ -37,8 +37,8 @@ struct Panels {
 // [Panels]
 
 // [Pack]
-/// Copies the elements of some rows and `width` columns of A, from column j on, row by row, and
-/// zeros for columns that A does not have.
+/// Copies `width` columns of A from column j on, for some rows, to a micro-panel, row by row.
+/// Columns beyond the last column of A become zeros.
 template <std::size_t width>
 [[gnu::always_inline]] inline void pack(View<const double, 2> a, Range rows, std::size_t j,
                                         double* panel) {
@@ -67,8 +67,8 @@ struct Pack {
 // [Pack]
 
 // [MultiplyBlock]
-/// Computes a block of C from micro-panels that are `chunk` rows long; adds to C if `is_added`.
-/// A tile that extends beyond C is computed elsewhere, and its valid part is copied.
+/// Computes a block of C from micro-panels that are `chunk` rows long; adds to C if `is_added`. A
+/// tile that extends beyond C is computed in a buffer, and its valid part is copied to C.
 struct MultiplyBlock {
   template <int bytes>
   [[gnu::always_inline]] static void run(const Panels& panels, Range rows, Range cols,
@@ -93,7 +93,7 @@ struct MultiplyBlock {
 // [MultiplyBlock]
 
 // [rows_of_block]
-/// Rows of a block of C: fewer if C is small, so that each thread gets several blocks.
+/// Number of rows of a block of C: smaller for a small C, so that each thread gets several blocks.
 inline std::size_t rows_of_block(std::size_t cols, std::size_t threads) {
   return std::clamp(cols / (4 * threads) / unit * unit, unit, most_rows);
 }

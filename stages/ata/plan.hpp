@@ -12,7 +12,7 @@
 namespace ata {
 
 // [tasks]
-/// The task of a block: the tile in row p and column q of tiles, summed over some steps of A.
+/// The task of a block: tile (p, q) of C, summed over the steps of A from `first` to before `last`.
 struct Task {
   unsigned p, q, first, last;
 };
@@ -43,7 +43,7 @@ inline std::vector<Task> tiles_of(const std::vector<Strip>& strips, unsigned ste
 }
 
 /// The number of partial sums into which the tiles of the last, incomplete wave are split
-/// (split-K). It minimises the time, if each partial sum costs as much as 8 more steps.
+/// (split-K). This number minimises the time, if each partial sum costs as much as 8 more steps.
 inline unsigned splits_of(unsigned remaining, unsigned steps, unsigned processors) {
   const auto time = [&](unsigned splits) {
     const unsigned waves = (remaining * splits + processors - 1) / processors;
@@ -55,7 +55,7 @@ inline unsigned splits_of(unsigned remaining, unsigned steps, unsigned processor
   return best;
 }
 
-/// The tiles that are computed completely, then the partial sums of the others.
+/// The tiles that are computed completely, followed by the partial sums of the remaining tiles.
 struct Plan {
   std::vector<Task> tasks;
   unsigned complete, remaining, splits;
@@ -84,7 +84,7 @@ inline Plan make_plan(const std::vector<Strip>& strips, unsigned steps, unsigned
 // [plan]
 
 // [products]
-/// A tile of C: 128 rows from 128 p on, 256 columns from 256 q on.
+/// A tile of C: 128 rows from row 128 p on, and 256 columns from column 256 q on.
 struct Product256 {
   unsigned p, q;
 };

@@ -31,7 +31,7 @@ constexpr Wide product_of_moduli() {
   for (const unsigned p : moduli) product *= p;
   return product;
 }
-constexpr Wide whole = product_of_moduli();  // nearly 2¹¹⁸
+constexpr Wide whole = product_of_moduli();  // product of the moduli, nearly 2¹¹⁸
 
 /// The constants of a modulus p that the kernels need.
 struct Modulus {
@@ -40,7 +40,7 @@ struct Modulus {
   unsigned bias;      // a multiple of p, at least 2³¹
   double reciprocal;  // 1 / p
   double share;       // weight / whole
-  Wide weight;        // 1 modulo p, 0 modulo all others, less than whole
+  Wide weight;        // 1 modulo p, 0 modulo all other moduli, less than `whole`
 };
 struct Moduli {
   Modulus of[residues];
@@ -53,7 +53,7 @@ constexpr Moduli make_moduli() {
     const unsigned quotient = (std::uint64_t{1} << 32) / p;
     const unsigned bias = (0x8000'0000u + p - 1) / p * p;
     const Wide others = whole / p;
-    unsigned inverse = 1;  // of `others` modulo p
+    unsigned inverse = 1;  // inverse of `others` modulo p
     while (others % p * inverse % p != 1) ++inverse;
     table.of[t] = {p, quotient, bias, 1.0 / p, 1.0 * inverse / p, others * inverse};
   }
@@ -65,14 +65,14 @@ __constant__ constexpr Moduli table = make_moduli();
 // [residue_of]
 constexpr unsigned at_once = 32;  // rows of A that a thread converts at a time
 
-/// x modulo p, from -128 to 127.
+/// Returns x modulo p, as a value from -128 to 127.
 __device__ inline int residue_of(double x, const Modulus& modulus) {
   const double p = modulus.p;
   const int r = fma(-rint(x * modulus.reciprocal), p, x);
   return r > 127 ? r - modulus.p : r < -128 ? r + modulus.p : r;
 }
 
-/// x modulo p, from 0 to p - 1.
+/// Returns x modulo p, as a value from 0 to p - 1.
 __device__ inline unsigned residue_of(std::int32_t x, const Modulus& modulus) {
   const unsigned p = modulus.p, y = x + modulus.bias;
   const unsigned r = y - __umulhi(y, modulus.quotient) * p;  // from 0 to 2 p - 1
@@ -100,7 +100,7 @@ __device__ double combine(double mine, double (&shared)[rows_at_once][columns_at
 constexpr double largest_square = double(whole) / 2 * (1 - 0x1p-19);
 
 /// Computes for each column the exponent of the power of two that scales its elements: the largest
-/// that the norm permits, or 0 for a column of zeros.
+/// exponent that the norm permits, or 0 for a column of zeros.
 __global__ void scale_columns(View<const double, 2> a, View<int, 1> exponents,
                               View<unsigned, 1> large) {
   __shared__ double shared[rows_at_once][columns_at_once];
@@ -120,14 +120,14 @@ __global__ void scale_columns(View<const double, 2> a, View<int, 1> exponents,
   }
   square = combine(square, shared, [](double x, double y) { return x + y; });
   if (threadIdx.y > 0 || i >= cols) return;
-  large(i) = largest > 0 ? 0 : rows;  // zeros have no rounding error
+  large(i) = largest > 0 ? 0 : rows;  // a column of zeros has no rounding error
   const int room = largest > 0 ? ilogb(largest_square / square) : 0;  // exponent for the square
   exponents(i) = (room >= 0 ? room : room - 1) / 2 - exponent;
 }
 // [scale_columns]
 
 // [operands]
-constexpr unsigned row_bytes = 128;          // rows of A at a time, a byte each
+constexpr unsigned row_bytes = 128;          // rows of A at a time, one byte per row
 constexpr unsigned padded = row_bytes + 16;  // so that loads of a warp use all banks
 using Column = std::int8_t[padded];          // a column of residues in shared memory
 
@@ -141,14 +141,14 @@ __device__ void copy(View<const std::int8_t, 2> bytes, unsigned first, unsigned 
         reinterpret_cast<const uint4&>(bytes(first + e / pieces, k + e % pieces * 16));
 }
 
-/// Four rows of a column, in one register.
+/// Returns the residues of four rows of a column in one register.
 __device__ inline std::uint32_t word(const Column& column, unsigned k) {
   return reinterpret_cast<const std::uint32_t&>(column[k]);
 }
 // [operands]
 
 // [together]
-/// The FP64 value nearest to an integer.
+/// Returns the FP64 value nearest to an integer.
 __device__ inline double rounded(Wide x) {
   const bool negative = x >> 127 != 0;
   if (negative) x = -x;
@@ -156,14 +156,14 @@ __device__ inline double rounded(Wide x) {
   const std::int64_t high = x >> 64, low = x;
   const int zeros = high != 0 ? __clzll(high) : 64 + __clzll(low);
   x <<= zeros;
-  // The first 64 bits. The last of them is set if any later bit is, so rounding is correct.
+  // The leading 64 bits. The last one is also set if any later bit is: rounding stays correct.
   const std::uint64_t front = x >> 64, behind = x;
   const double first = front | (behind != 0);
   const double magnitude = ldexp(first, 64 - zeros);
   return negative ? -magnitude : magnitude;
 }
 
-/// An integer that is reconstructed from residues from 0 to p - 1, added one by one.
+/// An integer that is reconstructed from its residues (0 to p - 1), which are added one by one.
 struct Whole {
   Wide sum = 0;      // modulo 2¹²⁸
   double share = 0;  // sum / whole
@@ -177,7 +177,7 @@ struct Whole {
 // [together]
 
 // [bytes]
-/// The residues of four sums, one byte each.
+/// Returns the residues of four sums, one byte each.
 __device__ inline unsigned word_of(const std::int32_t* sums, const Modulus& modulus) {
   unsigned word = 0;
 #pragma unroll
@@ -185,7 +185,7 @@ __device__ inline unsigned word_of(const std::int32_t* sums, const Modulus& modu
   return word;
 }
 
-/// The element whose residues are byte e of these words.
+/// Returns the element whose residues are byte e of the words.
 __device__ inline double element_of(const unsigned (&word)[residues], unsigned e) {
   Whole sum;
 #pragma unroll
@@ -195,7 +195,7 @@ __device__ inline double element_of(const unsigned (&word)[residues], unsigned e
 // [bytes]
 
 // [write]
-constexpr unsigned columns_written = 32;  // columns of C at a time
+constexpr unsigned columns_written = 32;  // columns of C that are stored at a time
 
 /// Stores `columns_written` columns of some rows of C, and their transpose. Each loop assigns
 /// elements to threads so that its stores are coalesced.
@@ -217,7 +217,7 @@ __device__ void write(const double (&shared)[rows][columns_written + 1], unsigne
 // [suits]
 /// Statistics of the columns that bound the error from rounding A.
 struct Statistics {
-  View<unsigned, 1> large;    // large elements per column; for a column of zeros, all
+  View<unsigned, 1> large;    // number of large elements per column; all rows for a column of zeros
   View<unsigned, 1> rounded;  // whether any element of A was rounded
 };
 

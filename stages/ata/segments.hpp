@@ -16,7 +16,7 @@ namespace ata {
 // [segments]
 constexpr unsigned slots = 4;  // segments in transit, for each direction
 
-/// Elements of a slot: at most 4 MB and the size of a strip, but at least one row of C.
+/// Number of elements of a slot: at most 4 MB and at most a strip, but at least one row of C.
 inline std::size_t slot_size(const Problem& problem, std::size_t columns) {
   const std::size_t rows = problem.rows, cols = problem.cols;
   return std::max(cols, std::min(std::max(rows, cols) * columns, std::size_t{1} << 19));
@@ -52,7 +52,7 @@ class In {
   In(staircase::View<const double, 2> from, staircase::View<double, 2> to, std::size_t slot_size)
       : from_(from), to_(to), memory_(slots, slot_size) {}
 
-  /// Copies a segment to a slot after the previous segment has left it, then on to the device.
+  /// Copies a segment to a slot once the slot is free, and then from the slot to the device.
   void send(const Segment& segment) {
     const std::size_t slot = sent_++ % slots;
     double* const memory = memory_.row(slot).data();
@@ -107,7 +107,7 @@ class Out {
   struct Request {
     Segment segment;
     const staircase::Event* computed;
-    bool last;  // of the segments that were added together
+    bool last;  // whether it is the last segment of one call of add()
   };
 
   void fetch() {

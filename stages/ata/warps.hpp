@@ -12,8 +12,8 @@ namespace ata {
 constexpr unsigned tile = 128;                // rows and columns of C per block
 constexpr unsigned warps_i = 2, warps_j = 4;  // warps of a block along the rows and columns of C
 constexpr unsigned warps = warps_i * warps_j, threads = 32 * warps;
-constexpr unsigned held_i = tile / warps_i / 16;  // products of 16 × 8 elements per warp,
-constexpr unsigned held_j = tile / warps_j / 8;   // along the rows and the columns of C
+constexpr unsigned held_i = tile / warps_i / 16;  // 16 × 8 products per warp along rows of C
+constexpr unsigned held_j = tile / warps_j / 8;   // 16 × 8 products per warp along columns of C
 constexpr unsigned strip = 16 * warps_i;          // rows of C that are stored at a time
 
 using Sums = double[held_i][held_j][4];  // the elements of C of a lane
@@ -73,7 +73,7 @@ __device__ void write_partial(const Sums& sum, staircase::View<double, 3> parts,
     parts(part, h, threadIdx.x) = sum[h / (held_j * 4)][h / 4 % held_j][h % 4];
 }
 
-/// Adds the partial sums of each tile that is split into `splits`, in a fixed order.
+/// Adds the `splits` partial sums of each split tile in a fixed order, and stores the tile.
 __global__ void __launch_bounds__(threads)
     add_up(staircase::View<const Task, 1> tasks, unsigned complete, unsigned splits,
            staircase::View<const double, 3> parts, staircase::View<double, 2> c) {

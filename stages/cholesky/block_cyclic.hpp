@@ -15,8 +15,8 @@
 namespace cholesky {
 
 // [distribute]
-/// The columns of a GPU: every group of `width` adjacent columns whose index is `gpu` modulo
-/// `gpus`.
+/// The columns of a GPU. Groups of `width` adjacent columns are distributed cyclically: this GPU
+/// has all groups whose index is `gpu` modulo `gpus`.
 template <unsigned width>
 struct BlockCyclic {
   unsigned gpu, gpus;
@@ -27,8 +27,8 @@ struct BlockCyclic {
     return (own / width * gpus + gpu) * width + own % width;
   }
 
-  /// The first column of this GPU that belongs to group `number` of the whole matrix or a later
-  /// one.
+  /// The first column of this GPU that belongs to group `number` of the whole matrix or to a later
+  /// group.
   unsigned from(unsigned number) const { return (number + gpus - 1 - gpu) / gpus * width; }
 
   /// Number of tiles on and below the diagonal in the columns of this GPU, if the matrix has

@@ -52,8 +52,8 @@ double element(const Problem& problem, std::size_t i, std::size_t j) {
   return i == j ? 1 + std::abs(random) : random;
 }
 
-/// Generates A. The elements are exact in both precisions, except for the diagonal of the third
-/// kind.
+/// Generates A. The elements are exact in both precisions, except on the diagonal of a Hilbert
+/// matrix.
 template <typename T>
 void make_random(Problem& problem) {
   const std::size_t n = count(problem.n);
@@ -99,7 +99,7 @@ void set_matrix(Problem& problem, std::vector<staircase::NpyArray> inputs) {
 // [input]
 
 // [refused]
-constexpr std::int64_t most = 1 << 18;  // rows
+constexpr std::int64_t most = 1 << 18;  // maximum number of rows
 
 void check(const Problem& problem, Precision) {
   if (problem.n > most)
@@ -107,8 +107,8 @@ void check(const Problem& problem, Precision) {
                               std::to_string(most));
 }
 
-/// Pivot i, in long double: element (i, i) of A minus the products of columns 0 to i - 1, which
-/// have a factor.
+/// Returns pivot i, in long double: element (i, i) of A minus the products of columns 0 to i - 1,
+/// which the factor L already contains.
 template <typename T>
 long double pivot(staircase::View<const T, 2> a, staircase::View<const T, 2> l, std::size_t i) {
   std::vector<long double> row(a.row(i).data(), a.row(i).data() + i);
@@ -152,7 +152,7 @@ void check_definite(const Problem& problem, const staircase::NpyArray& solution)
 }
 // [refused]
 
-/// The work of a factorisation: n³/3 operations. It reads n²/2 elements and writes as many.
+/// The work of a factorisation: n³/3 operations, n²/2 elements read and n²/2 elements written.
 staircase::Work work(const Problem& problem, Precision precision) {
   const auto n = static_cast<double>(problem.n);
   return {.flops = n * (n + 1) * (2 * n + 1) / 6,
@@ -161,8 +161,8 @@ staircase::Work work(const Problem& problem, Precision precision) {
 }
 
 // [tolerance]
-/// The largest error of L, divided by γ, that errors γ |L| |Lᵀ| of A cause: the largest element of
-/// |L| times the lower triangle of M Mᵀ, with M = |L⁻¹| |L|.
+/// The largest error of L, divided by γ, if A has errors of γ |L| |Lᵀ|. It is the largest element
+/// of |L| times the lower triangle of M Mᵀ, with M = |L⁻¹| |L|.
 template <typename T>
 double exact_error(staircase::View<const T, 2> a) {
   const std::size_t n = a.extent(0);
@@ -192,9 +192,9 @@ double exact_error(staircase::View<const T, 2> a) {
 }
 
 /// A lower bound on the smallest eigenvalue of a matrix whose rows and columns are scaled to a
-/// diagonal of ones: one minus the magnitudes of the other elements of a row (Gershgorin 1931). The
-/// computation takes one pass over the triangle. For most matrices that are not diagonally
-/// dominant, the bound is zero.
+/// diagonal of ones: the minimum over all rows of one minus the magnitudes of the other elements
+/// (Gershgorin 1931). The computation takes one pass over the triangle. For most matrices that are
+/// not diagonally dominant, the bound is zero.
 template <typename T>
 double least_eigenvalue(staircase::View<const T, 2> a) {
   const std::size_t n = a.extent(0);
@@ -210,10 +210,10 @@ double least_eigenvalue(staircase::View<const T, 2> a) {
   return std::max(0.0, *std::ranges::min_element(left));
 }
 
-/// The same bound for a generated matrix. The eigenvalues of the part outside the diagonal are at
-/// most 0.7 in magnitude (size_beside_diagonal). The elements of the diagonal lie between one and
-/// two, and the scaling divides by them. Hilbert's matrix is positive definite even without the
-/// value that is added to the diagonal.
+/// A lower bound on the smallest eigenvalue of a scaled, generated matrix. The eigenvalues of the
+/// part outside the diagonal are at most 0.7 in magnitude (size_beside_diagonal). The elements of
+/// the diagonal lie between one and two, and the scaling divides by them. The Hilbert matrix is
+/// positive definite even without the value added to its diagonal.
 double least_eigenvalue(const Problem& problem) {
   return problem.matrix == hilbert ? 0x1p-11 : 0.15;
 }
@@ -226,9 +226,9 @@ double largest_root(staircase::View<const T, 2> a) {
   return std::sqrt(largest);
 }
 
-/// The largest error of L divided by γ. It is exact for few rows. For more rows, an inverse takes
-/// too long, and the function returns a bound. Row i of L has the length √a_ii. With ones on the
-/// diagonal of A and the smallest eigenvalue λ, L⁻¹ stretches no vector by more than √(1 / λ).
+/// The largest error of L divided by γ. The result is exact for few rows. For more rows, an inverse
+/// takes too long, and the function returns a bound. Row i of L has the length √a_ii. With ones on
+/// the diagonal of A and the smallest eigenvalue λ, L⁻¹ stretches no vector by more than √(1 / λ).
 /// Independent errors of up to γ add up to √2 γ / λ. Errors of eight times this sum have a
 /// negligible probability (Hoeffding 1963).
 template <typename T>
@@ -268,22 +268,22 @@ staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
 // [tolerance]
 
 // [traffic]
-/// Column by column: a column is read, divided and written, and read again as a factor. All
-/// elements to its right are read and written.
+/// Number of elements that are read and written column by column. A column is read, divided and
+/// written, and read again as a factor. All elements to its right are read and written.
 double traffic_of_columns(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return (n * n * n - n) / 3 + 3 * n * (n + 1) / 2;
 }
 
-/// Number of elements on and below the diagonal, in the first columns of a matrix with more rows.
+/// Number of elements on and below the diagonal, in the first `columns` columns of `rows` rows.
 double below(std::int64_t rows, std::int64_t columns) {
   return static_cast<double>(columns * rows - columns * (columns - 1) / 2);
 }
 
-/// Panels: each group of columns is read and written, and its block of L on the diagonal is read
-/// twice. The columns that the group updates are read and written, and its factors are read. The
-/// updated columns are the rest of the panel. After the last group of a panel, they are all columns
-/// to the right.
+/// Number of elements that are read and written in panels. Each group of columns is read and
+/// written, and its block of L on the diagonal is read twice. The group also reads its factors, and
+/// reads and writes the columns that it updates: the rest of its panel. The last group of a panel
+/// updates all columns to the right of the panel.
 double traffic_of_panels(std::int64_t rows, std::int64_t columns) {
   constexpr std::int64_t panel = 256, block = 64;
   double numbers = 0;
@@ -303,9 +303,9 @@ double traffic_of_panels(std::int64_t rows, std::int64_t columns) {
 
 double traffic_of_panels(const Problem& problem) { return traffic_of_panels(problem.n, problem.n); }
 
-/// Slabs of 8192 columns: each is read and written once for the slab before it, and once for each
-/// segment of 1024 columns further to the left. The elements of the segments are read. Then the
-/// slab is processed in panels.
+/// Number of elements that are read and written in slabs of 8192 columns. Each slab is read and
+/// written once for the previous slab, and once for each segment of 1024 columns further to the
+/// left. The elements of these segments are read. Then the slab is processed in panels.
 double traffic_of_slices(const Problem& problem) {
   constexpr std::int64_t slice = 8192, piece = 1024;
   double numbers = 0;
@@ -318,7 +318,7 @@ double traffic_of_slices(const Problem& problem) {
   return numbers;
 }
 
-/// A is read and L is written. The factors of products may stay in L2.
+/// Number of elements: A is read and L is written. The factors of products may stay in L2.
 double traffic_of_tiles(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return n * (n + 1);

@@ -16,9 +16,9 @@ namespace cholesky {
 /// The kind of matrix.
 enum Matrix : std::int64_t {
   well_conditioned,  ///< a diagonal from 1 to 2, and small elements elsewhere
-  graded,            ///< the same, with rows and columns that are scaled down to 2⁻²⁰
+  graded,            ///< like `well_conditioned`, with rows and columns scaled down to 2⁻²⁰
   hilbert,           ///< 1 / (i + j + 1), and slightly more on the diagonal
-  banded             ///< like the first kind, with zeros from the seventeenth diagonal on
+  banded             ///< like `well_conditioned`, with zeros from the seventeenth diagonal on
 };
 
 // [Problem]
@@ -30,7 +30,7 @@ using Elements = std::variant<staircase::Elements<double>, staircase::Elements<f
 /// and a positive diagonal.
 struct Problem {
   std::int64_t n = 1000;
-  std::int64_t seed = 1;  ///< of the random numbers
+  std::int64_t seed = 1;  ///< seed of the random elements
   std::int64_t matrix = well_conditioned;
   double budget = 0;      ///< bytes of device memory for parts of A; 0: all
   std::int64_t gpus = 0;  ///< number of GPUs; 0: all

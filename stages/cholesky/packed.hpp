@@ -19,7 +19,7 @@ using staircase::View;
 template <typename T>
 constexpr std::size_t width = 192 / sizeof(T);  // rows of a panel; rows and columns of a block
 
-/// Allocates panels for n rows, with as many columns. Indices: (panel, column, row of the panel).
+/// Allocates the panels of an n × n matrix. Indices: (panel, column, row within the panel).
 template <typename T>
 staircase::Array<T, 3> panels_for(std::size_t n) {
   const std::size_t panels = (n + width<T> - 1) / width<T>;
@@ -62,7 +62,7 @@ struct SolveBlock {
   [[gnu::always_inline]] static void run(const T* diagonal, T* block) {
     using Vector [[gnu::vector_size(bytes), gnu::aligned(alignof(T))]] = T;
     constexpr std::size_t lanes = bytes / sizeof(T);
-    constexpr std::size_t vectors = bytes == 16 ? 4 : 3;  // that are updated concurrently
+    constexpr std::size_t vectors = bytes == 16 ? 4 : 3;  // vectors that are updated concurrently
     for (std::size_t j = 0; j < width<T>; ++j) {
       T* const column = &block[j * width<T>];
       for (std::size_t i0 = 0; i0 < width<T>; i0 += vectors * lanes) {

@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(side* side) factorise_block(View<T, 2> l, unsi
         for (unsigned m = q; m < held; ++m) columns[k % 2][m * side + threadIdx.y] = own[m][q];
       __syncthreads();
       const T pivot = columns[k % 2][k], guess = rsqrt(pivot);
-      const T reciprocal = fma(guess, fma(-sqrt(pivot), guess, T{1}), guess);  // of the root
+      const T reciprocal = fma(guess, fma(-sqrt(pivot), guess, T{1}), guess);  // inverse root
 #pragma unroll
       for (unsigned m = q; m < held; ++m) {
         const T x = columns[k % 2][m * side + threadIdx.y] * reciprocal;
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(side* side) factorise_block(View<T, 2> l, unsi
 // [factorise_block]
 
 // [solve_below]
-constexpr unsigned rows_at_once = 32;     // of a thread block
+constexpr unsigned rows_at_once = 32;     // per thread block
 constexpr unsigned lanes = 8;             // threads of a row
 constexpr unsigned part = block / lanes;  // elements of a row that a thread has: every eighth
 
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(rows_at_once* lanes) solve_below(View<T, 2> l,
 }
 // [solve_below]
 
-/// Columns from `first` to before `end`.
+/// Columns from `first` to `end`, `end` excluded.
 struct Range {
   unsigned first, end;
 };

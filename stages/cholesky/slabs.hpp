@@ -1,7 +1,7 @@
 /// \file
 /// The slabs of a matrix that does not fit on a GPU: their widths, their buffers on the GPU, and
-/// their transfers. A slab is a group of adjacent columns. A segment is a
-/// narrower group of columns of an earlier slab, which is copied to the GPU again for its products.
+/// their transfers. A slab is a group of adjacent columns. A segment is a narrower group of columns
+/// of an earlier slab, which is copied to the GPU again so that its products can be subtracted.
 
 #pragma once
 
@@ -21,8 +21,8 @@ namespace cholesky {
 struct Sizes {
   std::size_t slab, segment, rows, least;
 
-  /// Rows of a slab that begins `slices` slab widths below the top; at least those of the narrowest
-  /// slab.
+  /// Number of rows of a slab that begins `slices` slab widths below the top, but at least as many
+  /// rows as the narrowest slab has.
   std::size_t below(std::size_t slices) const {
     return std::max(rows, slices * slab + least) - slices * slab;
   }
@@ -102,8 +102,8 @@ void send(staircase::View<T, 2> host, std::size_t top, std::size_t first,
                                      cudaMemcpyHostToDevice, stream));
 }
 
-/// Copies columns from the device to the host's matrix, where they begin in column `first` and in
-/// row `top`.
+/// Copies columns from the device to the host's matrix, from column `first` and row `top` of this
+/// matrix on.
 template <typename T>
 void fetch(staircase::View<T, 2> device, staircase::View<T, 2> host, std::size_t top,
            std::size_t first, const staircase::Stream& stream) {

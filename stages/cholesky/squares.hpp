@@ -23,7 +23,7 @@ using staircase::multiply_add;
 constexpr unsigned tile = 128;               // rows and columns of a thread block
 constexpr unsigned depth = 16;               // columns of a sub-tile, and rows of a warp
 constexpr unsigned subtiles = tile / depth;  // sub-tiles of a tile
-constexpr unsigned warps = subtiles;         // that multiply
+constexpr unsigned warps = subtiles;         // warps that multiply
 constexpr unsigned all_lanes = 0xFFFFFFFF;
 
 /// The partially updated elements of a lane in the 16 rows of its warp, with the opposite sign.

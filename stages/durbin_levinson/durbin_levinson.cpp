@@ -18,8 +18,8 @@ namespace durbin_levinson {
 namespace {
 
 // [models]
-/// r_k = r_(k-1) (k - 1 + d) / (k - d) (Hosking, "Fractional differencing", Biometrika 68, 1981).
-/// In long double, the n rounding errors stay below the one of the conversion to double.
+/// Computes r_k = r_(k-1) (k - 1 + d) / (k - d) (Hosking, Biometrika 68, 1981). The n rounding
+/// errors of long double stay below the rounding error of the conversion to double.
 void arfima_autocorrelations(double d, staircase::Elements<double>& r) {
   long double value = 1;
   for (std::size_t k = 1; k < r.size(); ++k) {
@@ -28,8 +28,8 @@ void arfima_autocorrelations(double d, staircase::Elements<double>& r) {
   }
 }
 
-/// Half the second difference of |k|^2H, H = d + 1/2 (Mandelbrot and van Ness, "Fractional Brownian
-/// motions", SIAM Review 10, 1968), written so that little cancellation occurs.
+/// Computes half the second difference of |k|^2H, H = d + 1/2 (Mandelbrot and van Ness, "Fractional
+/// Brownian motions", SIAM Review 10, 1968), in a form with little cancellation.
 void gaussian_noise_autocorrelations(double d, staircase::Elements<double>& r) {
   const double power = 2 * d + 1;
   for (std::size_t k = 1; k < r.size(); ++k) {
@@ -39,7 +39,7 @@ void gaussian_noise_autocorrelations(double d, staircase::Elements<double>& r) {
   }
 }
 
-/// Three resonances, like those of a voice, plus white noise.
+/// Three resonances, as in a voice, plus white noise of power `cosine_floor`.
 constexpr double cosine_floor = 0.05;
 void cosine_autocorrelations(staircase::Elements<double>& r) {
   for (std::size_t k = 1; k < r.size(); ++k) {
@@ -60,7 +60,7 @@ void prepare(Problem& problem, staircase::Precision) {
 }
 // [models]
 
-/// Stores autocovariances r_0 ... r_n, divided by r_0.
+/// Stores the user's autocovariances r_0 ... r_n, divided by r_0.
 void set_autocovariances(Problem& problem, std::vector<staircase::NpyArray> inputs) {
   problem.r = std::move(inputs[0]).as_double();
   problem.n = static_cast<std::int64_t>(problem.r.size()) - 1;
@@ -73,8 +73,8 @@ void set_autocovariances(Problem& problem, std::vector<staircase::NpyArray> inpu
 }
 
 // [positive definite]
-/// Recomputes the reflection coefficient that follows `before` others, for a stage that has divided
-/// by zero or by a value that is not finite. Rounding must not leave its magnitude below 1.
+/// Recomputes reflection coefficient `before` + 1 of a stage that divided by zero or by a value
+/// that is not finite. Its exact magnitude is at least 1; a smaller result becomes 1 or -1.
 template <typename T>
 double next_alpha(const Problem& problem, const T* alpha, std::size_t before) {
   std::vector<double> y, longer;
@@ -91,8 +91,8 @@ double next_alpha(const Problem& problem, const T* alpha, std::size_t before) {
 
 /// Rejects a matrix that is not positive definite. Let alpha_k be the first reflection coefficient
 /// that is not less than 1 in magnitude. Then the leading submatrices of orders 1 ... k are
-/// positive definite, and the one of order k + 1 is not. All later results of a stage are
-/// meaningless.
+/// positive definite, and the leading submatrix of order k + 1 is not. All later results of a stage
+/// are meaningless.
 void check_positive_definite(const Problem& problem, const staircase::NpyArray& solution) {
   const auto n = static_cast<std::size_t>(problem.n);
   std::visit(
@@ -112,7 +112,7 @@ void check_positive_definite(const Problem& problem, const staircase::NpyArray& 
 }
 // [positive definite]
 
-/// For k = 1 ... n-1, inner product and update take 2 k operations each, alpha and beta take 4.
+/// For each k = 1 ... n-1, inner product and update take 2 k operations each, alpha and beta 4.
 staircase::Work work(const Problem& problem, staircase::Precision precision) {
   const auto n = static_cast<double>(problem.n);
   return {.flops = 2 * (n - 1) * (n + 2), .bytes = staircase::bytes_of(precision) * (3 * n + 1)};
@@ -120,8 +120,8 @@ staircase::Work work(const Problem& problem, staircase::Precision precision) {
 
 // [tolerance]
 /// The limit of the least eigenvalue of T for large n: the minimum of the spectral density over the
-/// frequencies that n values can distinguish from 0. For given values it is not known; the inverse
-/// of the largest eigenvalue is a guess.
+/// frequencies that n values can distinguish from 0. For the user's autocorrelations, the limit is
+/// unknown, and the function returns a guess: the inverse of the largest eigenvalue.
 double least_eigenvalue(const Problem& problem, double largest) {
   if (problem.model == given) return 1 / largest;
   if (problem.model == cosines) return cosine_floor;
@@ -134,9 +134,9 @@ double least_eigenvalue(const Problem& problem, double largest) {
   return gamma * gamma / std::tgamma(1 - 2 * d) * std::pow(2 * std::sin(frequency / 2), -2 * d);
 }
 
-/// Errors of y and alpha are the errors of the steps, times the condition of T. Values that decay
-/// keep their digits. Where y oscillates around zero, an element may vanish, but its error does
-/// not. README.md in this directory lists the errors of all stages.
+/// Errors of y and alpha are the errors of the steps, times the condition number of T. Elements
+/// that decay keep their relative accuracy. If y oscillates around zero, an element may vanish, but
+/// its error does not. README.md in this directory lists the errors of all stages.
 staircase::Tolerance tolerance(const Problem& problem, staircase::Precision precision) {
   Problem prepared = problem;
   prepare(prepared, precision);
@@ -150,17 +150,17 @@ staircase::Tolerance tolerance(const Problem& problem, staircase::Precision prec
 // [tolerance]
 
 // [traffic]
-/// For two kernels per step. Step k reads the row twice and r once and writes the row. It also
-/// moves 9 more values: a sum, alpha, beta and the end of the row.
+/// Number of elements moved with two kernels per step. Step k reads the row twice and r once, and
+/// writes the row. It also moves 9 more values: a sum, alpha, beta and the end of the row.
 double traffic_of_steps(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return 2 * n * (n - 1) + 9 * n;
 }
 
-/// For rows on the chip: r is read and y and alpha are written, each once.
+/// Number of elements moved with rows on the chip: r is read once, y and alpha are written once.
 double traffic_of_cluster(const Problem& problem) { return 3 * static_cast<double>(problem.n) + 1; }
 
-/// For 64 steps per launch, which reads all pairs twice and writes them once.
+/// Elements moved with 64 steps per launch: a launch reads all pairs twice and writes them once.
 double traffic_of_launches(const Problem& problem) {
   constexpr double steps = 64, read = 2.0 * 128 / 64, written = 2;
   const auto n = static_cast<double>(problem.n);
@@ -222,7 +222,7 @@ const staircase::Workload<Problem, 2> workload{
                 {"12_schur", traffic_of_cluster},
                 {"13_blocked_schur", traffic_of_launches},
                 {"14_paired_steps", traffic_of_launches}},
-    // 16 blocks of 256 threads, each of which stores 32 elements of a row.
+    // At most 16 blocks of 256 threads, each of which stores 32 elements of a row.
     .limits = {{"11_persistent_kernel", {{"n", 131072}}}, {"12_schur", {{"n", 131072}}}}};
 
 }  // namespace

@@ -25,7 +25,7 @@ enum Model : std::int64_t {
 /// solution y of T y = -(r_1 ... r_n).
 struct Problem {
   std::int64_t n = 1000;  ///< the order: number of unknowns
-  double d = 0.3;         ///< memory of the process, for the first two models
+  double d = 0.3;         ///< memory parameter of the process, for the first two models
   std::int64_t model = arfima;
   staircase::Elements<double> r = {};  ///< r_0 ... r_n, from the user or the model
 };

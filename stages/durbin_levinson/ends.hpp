@@ -14,8 +14,8 @@ namespace durbin_levinson {
 using staircase::View;
 
 // [ends]
-/// The pair at a position. To the left of all pairs is the 1 that precedes y; beyond the end, pairs
-/// are zero.
+/// Returns the pair at position i. Position -1 has the 1 that precedes y; all other positions
+/// outside the row have zero pairs.
 template <typename T>
 __device__ Pair<T> pair_at(View<const Pair<T>, 1> row, std::int64_t i) {
   const std::int64_t n = row.extent(0);
@@ -23,7 +23,7 @@ __device__ Pair<T> pair_at(View<const Pair<T>, 1> row, std::int64_t i) {
   return i < n ? row(i) : Pair<T>{0, 0};
 }
 
-/// Sets the initial pairs: the autocorrelations from r_1 on and from r_0 on.
+/// Sets the initial pairs: y from the autocorrelations r_1, r_2, ..., and z from r_0, r_1, ...
 template <typename T>
 __global__ void begin(View<const T, 1> r, View<Pair<T>, 1> row) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -37,7 +37,7 @@ __global__ void end(View<const Pair<T>, 1> row, View<T, 1> y) {
   if (i < row.extent(0)) y(i) = row(i).y;
 }
 
-/// Launch the two kernels.
+/// These functions launch the kernels `begin` and `end`.
 template <typename T>
 void begin_with(View<const T, 1> r, View<Pair<T>, 1> row) {
   constexpr unsigned threads = 256;
@@ -59,12 +59,12 @@ constexpr unsigned held = 4;                 // pairs per thread in registers
 constexpr unsigned span = warp_size * held;  // pairs of a warp, including its ghost zone
 constexpr unsigned kept = span - steps_of_launch;
 constexpr unsigned led = steps_of_launch / warp_size;  // leading pairs per thread
-constexpr unsigned most_warps = 16;                    // of a block
+constexpr unsigned most_warps = 16;                    // per thread block
 static_assert(steps_of_launch % held == 0);
 // [sizes]
 
 // [pairs]
-/// Loads the pairs of a thread, from a position on.
+/// Loads the `count` pairs of a thread, from position `first` on.
 template <typename T, typename Position, unsigned count>
 __device__ void load(View<const Pair<T>, 1> row, Position first, T (&y)[count], T (&z)[count]) {
   for (unsigned m = 0; m < count; ++m) {
@@ -83,7 +83,7 @@ __device__ void step(T alpha, T left_y, T left_z, T (&y)[count], T (&z)[count]) 
   }
 }
 
-/// Executes a step for the pairs of a thread; a shuffle fetches its left neighbour.
+/// Executes a step for a thread's pairs; a shuffle fetches the left neighbour of the first pair.
 template <typename T, unsigned count>
 __device__ void step(T alpha, T (&y)[count], T (&z)[count]) {
   const T left_y = __shfl_up_sync(all_lanes, y[count - 1], 1);
@@ -98,7 +98,7 @@ struct Blocks {
   unsigned blocks, threads;
 };
 
-/// The fewest warps per block, up to most_warps, with which the grid has at most one block per SM.
+/// Returns the fewest warps per block, up to most_warps, for at most one block per SM.
 inline Blocks blocks_for(unsigned n) {
   const unsigned warps = (n + kept - 1) / kept, processors = staircase::processors();
   const unsigned of_block = std::min((warps + processors - 1) / processors, most_warps);

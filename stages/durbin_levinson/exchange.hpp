@@ -19,9 +19,9 @@ class Exchange {
   explicit Exchange(std::size_t threads) : slots_(2 * threads) {}
 
   /// Returns the sum of the parts of all threads of the team. The call is also a barrier:
-  /// afterwards each thread may read all values that any thread wrote before the call. Each thread
+  /// afterwards, each thread may read all values that any thread wrote before the call. Each thread
   /// has two slots. A slow thread may still read the slots of step k while a fast thread stores its
-  /// slot of step k + 1. No thread can store its slot of step k + 2 at that time.
+  /// part of step k + 1. No thread can store its part of step k + 2 at that time.
   T sum(std::size_t k, std::size_t me, std::size_t team, T part) {
     Slot* const slots = &slots_[k % 2 * (slots_.size() / 2)];
     slots[me].part = part;
@@ -36,7 +36,7 @@ class Exchange {
   }
 
  private:
-  /// Two cache lines, because processors fetch lines in pairs.
+  /// A slot has two cache lines, because processors fetch lines in pairs.
   struct alignas(128) Slot {
     std::atomic<std::size_t> step{0};
     T part;

@@ -16,7 +16,7 @@ __device__ T quotient(T t, T q, T reciprocal) {
   return fma(fma(-x, q, t), reciprocal, x);
 }
 
-/// One element of each row.
+/// A pair: one element of row y and one element of row z.
 template <typename T>
 struct alignas(2 * sizeof(T)) Pair {
   T y, z;

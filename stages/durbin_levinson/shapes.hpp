@@ -21,11 +21,11 @@ struct Shape {
   static constexpr unsigned blocks = blocks_of_cluster;
   static constexpr unsigned threads = threads_of_block;
   static constexpr unsigned held = held_by_thread;
-  static constexpr unsigned warps = threads / warp_size;  // of a block
+  static constexpr unsigned warps = threads / warp_size;  // per thread block
   static constexpr unsigned numbers = threads * held;     // elements of a row per block
 };
 
-/// Ordered by the time of a step as counted in the notes on stage 11; the last stores the most.
+/// The shapes in ascending order of the time per step (see stage 11); the last stores the most.
 using Shapes =
     std::tuple<Shape<1, 128, 8>, Shape<1, 128, 16>, Shape<1, 128, 32>, Shape<1, 256, 32>,
                Shape<8, 128, 16>, Shape<8, 128, 32>, Shape<8, 256, 32>, Shape<16, 256, 32>>;
@@ -45,7 +45,7 @@ void with_shape(std::size_t n, Solve solve) {
 }
 
 // [sums]
-/// Sum over groups of `lanes` neighbouring lanes, a power of two; every lane receives the result.
+/// Returns the sum over each group of `lanes` neighbouring lanes (a power of two) to all its lanes.
 template <unsigned lanes = warp_size, typename T>
 __device__ T sum_of_lanes(T value) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
@@ -53,8 +53,8 @@ __device__ T sum_of_lanes(T value) {
   return value;
 }
 
-/// Sum of an array in shared memory. Each warp adds all elements, so every thread receives the
-/// result.
+/// Returns the sum of an array in shared memory. Each warp adds all elements, so every thread
+/// receives the result.
 template <typename T, unsigned parts>
 __device__ T sum_of(const T (&part)[parts]) {
   constexpr unsigned lanes = std::min(parts, warp_size);
@@ -66,7 +66,7 @@ __device__ T sum_of(const T (&part)[parts]) {
 // [sums]
 
 // [left]
-/// Barrier of the cluster; afterwards all sent data are visible.
+/// Barrier of the cluster; after it, all data that were sent before it are visible.
 template <typename Shape>
 __device__ void wait_for_all() {
   if constexpr (Shape::blocks > 1)
@@ -81,8 +81,8 @@ __device__ unsigned own_warp() {
   return staircase::Cluster::rank() * Shape::warps + threadIdx.x / warp_size;
 }
 
-/// The last pair of the left neighbour of each warp of the block. There is one buffer for even
-/// steps and one for odd ones: one is written while the other may still be read.
+/// The last pair of the left neighbour of each warp of the block. Even and odd steps have separate
+/// buffers: threads may write one while others still read the other one.
 template <typename T, typename Shape>
 struct Left {
   Pair<T> of_warp[2][Shape::warps];
@@ -115,7 +115,7 @@ staircase::ClusterLaunch<Parameter...> launch_of(void (*kernel)(Parameter...)) {
   return {kernel, Shape::blocks, Shape::threads, sizeof(Shared)};
 }
 
-/// Forces the computation of a value at this point: the compiler moves no shuffle across a barrier.
+/// Forces a value to be computed here, because the compiler moves no shuffle across a barrier.
 template <typename T>
 __device__ T here(T value) {
   return __shfl_sync(all_lanes, value, threadIdx.x % warp_size);
@@ -134,15 +134,15 @@ __device__ void distribute(staircase::View<const T, 1> row, unsigned first, T* s
   __syncthreads();
 }
 
-/// Replaces infinite values by the largest finite one. They must cause a failure in their own step,
-/// but in earlier steps they would be multiplied by zeros, which gives NaN.
+/// Replaces infinite values by the largest finite one. An infinite value has to cause a failure in
+/// its own step, but in earlier steps its product with zero would be NaN.
 template <typename T, unsigned held>
 __device__ void make_finite(T (&numbers)[held]) {
   constexpr T most = std::numeric_limits<T>::max();
   for (T& number : numbers) number = max(-most, min(number, most));
 }
 
-/// Writes the elements of the block to a row from `first` on.
+/// Writes `count` elements of the block from shared memory to a row, from index `first` on.
 template <typename T>
 __device__ void collect(const T* shared, unsigned count, unsigned first,
                         staircase::View<T, 1> row) {

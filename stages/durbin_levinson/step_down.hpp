@@ -13,7 +13,7 @@ using staircase::View;
 
 // [step_down]
 /// Executes the recursion in reverse: alpha_k is the last element of y of order k, and the step
-/// from order k - 1 can be undone.
+/// from order k - 1 to order k is undone.
 inline void step_down(View<double, 1> y, View<double, 1> alpha) {
   for (std::size_t k = y.extent(0); k-- > 0;) {
     alpha(k) = y(k);

@@ -8,7 +8,7 @@
 namespace durbin_levinson_batched {
 
 // [divide]
-/// a / b for b from 2⁻¹²⁶ to 1, with fewer instructions than a division for all values. Two Newton
+/// Returns a / b for b from 2⁻¹²⁶ to 1, with fewer instructions than a general division. Two Newton
 /// steps refine a reciprocal of 22 bits, and a third step corrects the quotient.
 __device__ inline double divide(double a, double b) {
   double inverse = __fdividef(1, float(b));

@@ -80,8 +80,8 @@ void set_autocovariances(Problem& problem, std::vector<staircase::NpyArray> inpu
 }
 
 // [positive definite]
-/// Rejects a system that is not positive definite, so that one of its reflection coefficients is
-/// not less than 1 in magnitude. Everything that a stage computes after this coefficient is
+/// Rejects a system that is not positive definite. Such a system has a reflection coefficient that
+/// is not less than 1 in magnitude. All values that a stage computes after this coefficient are
 /// meaningless.
 void check_positive_definite(const Problem& problem, const staircase::NpyArray& solution) {
   const auto systems = static_cast<std::size_t>(problem.systems);
@@ -103,7 +103,7 @@ void check_positive_definite(const Problem& problem, const staircase::NpyArray& 
 }
 // [positive definite]
 
-/// The number of elements of r and of the solution.
+/// Numbers of elements of r and of the solution.
 double size_of_r(const Problem& problem) {
   return static_cast<double>(problem.systems) * (static_cast<double>(problem.n) + 1);
 }
@@ -111,7 +111,7 @@ double size_of_solution(const Problem& problem) {
   return static_cast<double>(problem.systems) * 2 * static_cast<double>(problem.n);
 }
 
-/// For each k = 1 ... n-1, dot product and update take 2 k operations each, alpha and beta 4.
+/// For each k = 1 ... n-1, inner product and update take 2 k operations each, alpha and beta 4.
 staircase::Work work(const Problem& problem, staircase::Precision precision) {
   const auto n = static_cast<double>(problem.n);
   return {
@@ -180,7 +180,7 @@ const staircase::Workload<Problem, 3> workload{
                 {"03_register_resident", traffic},
                 {"04_system_per_block", traffic},
                 {"05_system_per_subwarp", traffic}},
-    // Beyond this order, the step down of a baseline loses too many digits.
+    // Above order 512, the step down of the baselines loses too many digits.
     .limits = {{"03_register_resident", {{"n", 64}}},
                {"05_system_per_subwarp", {{"n", 1024}}},
                {"baseline_cusolver_potrf_batched", {{"n", 512}}},

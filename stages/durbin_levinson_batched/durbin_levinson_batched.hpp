@@ -13,8 +13,8 @@
 namespace durbin_levinson_batched {
 
 // [Problem]
-/// Autocorrelations r_0 = 1, r_1 ... r_n of each system. Its matrix T is n × n with T(i, j) =
-/// r_|i-j|; the unknown is the solution y of T y = -(r_1 ... r_n).
+/// Autocorrelations r_0 = 1, r_1 ... r_n of each system. The matrix T of a system is n × n with
+/// T(i, j) = r_|i-j|, and the unknown is the solution y of T y = -(r_1 ... r_n).
 struct Problem {
   std::int64_t systems = 4096;
   std::int64_t n = 16;    ///< the order: number of unknowns of a system

@@ -16,7 +16,7 @@ using staircase::View;
 // [groups]
 constexpr std::size_t group = 64;  // systems that a thread solves together
 
-/// Elements of equal index of all systems of a group.
+/// Elements with the same index, one of each system of a group.
 template <typename T>
 struct alignas(64) Row {
   T of_system[group];

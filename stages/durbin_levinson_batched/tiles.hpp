@@ -14,10 +14,10 @@ namespace durbin_levinson_batched {
 
 // [move]
 constexpr unsigned warp = 32;
-constexpr unsigned pitch = warp + 1;  // of a tile: columns and diagonals use all banks
+constexpr unsigned pitch = warp + 1;  // row of a tile: columns and diagonals use all banks
 constexpr unsigned kept = 16;         // reflection coefficients that are written together
 
-/// Elements of equal index of all systems of a warp.
+/// Elements with the same index, one of each system of a warp.
 template <typename T>
 using Row = T[pitch];
 
@@ -111,8 +111,8 @@ struct Teams {
   std::size_t bytes;
 };
 
-/// The launch configuration for `systems` systems of order n, with one thread per system. Permits
-/// the kernel to use that much shared memory.
+/// The launch configuration for `systems` systems of order n, with one thread per system. Also
+/// allows the kernel to use the necessary amount of shared memory.
 template <typename T, typename Kernel>
 Teams teams_for(Kernel kernel, unsigned systems, unsigned n) {
   const unsigned warps = (systems - 1) / warp + 1;

@@ -22,23 +22,23 @@ using staircase::rows;
 using staircase::View;
 
 constexpr int warp_size = 32;
-const dim3 line(64), tile(32, 8);  // threads of a block
+const dim3 line(64), tile(32, 8);  // shapes of thread blocks
 
 // [state]
-/// The grid, half of its operators, their factors, and z, as arguments of kernels. A row of an
-/// operator sums to zero: its centre is minus the sum of lower and upper.
+/// The grid, half of its operators, their factors, and z, as arguments of kernels. Each row of an
+/// operator sums to zero: its centre is minus the sum of `lower` and `upper`.
 template <typename Real>
 struct State {
   unsigned outer, num_x, num_y, num_t;
   std::size_t ix, iy;
   Real dt_inv;
   View<double, 1> strikes, x;
-  // Coefficients of Lx / 2 without the variance's factors of y and t, and of Ly / 2
+  // Coefficients of Lx / 2 (without the factors of the variance for y and t) and of Ly / 2.
   View<Real, 1> lower_x, upper_x, lower_y, upper_y;
   View<Real, 1> var_of_y, var_of_t;  // the factors of the variance along x
-  View<Real, 1> inverse_y;           // of the pivots along y
-  View<Real, 3> inverse_x;           // (step, i, j): of the pivots along x
-  View<Real, 2> z;                   // (i, j)
+  View<Real, 1> inverse_y;           // inverse pivots along y
+  View<Real, 3> inverse_x;           // inverse pivots along x: (step, i, j)
+  View<Real, 2> z;                   // indexed by (i, j)
   View<Real, 1> weight, prices;
 };
 // [state]
@@ -130,7 +130,7 @@ __device__ void init_operators(const State<Real>& s, const Market& m) {
     s.var_of_t(g) = exp(-m.nu2 * m.t * g / (s.num_t - 1));
   for (unsigned i = column(); i < s.num_x; i += columns()) {
     const double x = s.x(i) = x_of(i);
-    Neighbours lx{0, 0};  // at both ends
+    Neighbours lx{0, 0};  // zero at both ends of the grid
     if (i > 0 && i < s.num_x - 1)
       lx = half_operator(x_of(i - 1), x, x_of(i + 1), exp(2 * m.beta * log(x)));
     s.lower_x(i) = lx.lower;
@@ -175,7 +175,7 @@ __device__ void factorise(View<Real, 1> lower, View<Real, 1> upper, Real var, Re
                           Real* inverse, std::size_t stride) {
   constexpr unsigned batch = 16;  // rows loaded together
   const unsigned n = lower.extent(0);
-  Real above = 0, reciprocal = 0;  // upper and inverse of the row above
+  Real above = 0, reciprocal = 0;  // upper coefficient and inverse pivot of the row above
   for (unsigned first = 0; first < n; first += batch) {
     Real l[batch], u[batch];
 #pragma unroll
@@ -211,7 +211,7 @@ __global__ void factorise_all(State<Real> s, unsigned g) {
 // [factorise]
 
 // [price]
-/// The sum of x over all lanes of a warp, returned to each lane.
+/// Returns to each lane the sum of x over all lanes of its warp.
 template <typename Real>
 __device__ Real sum_of_lanes(Real x) {
   for (int distance = warp_size / 2; distance > 0; distance /= 2)

@@ -23,7 +23,7 @@ __device__ inline unsigned swizzled(unsigned y, unsigned x) { return x ^ y % til
 // [tiles]
 
 // [shared]
-/// One row of a system.
+/// A row of a tridiagonal system: a x(i - 1) + b x(i) + c x(i + 1) = r.
 template <typename Real>
 struct Row {
   Real a, b, c, r;

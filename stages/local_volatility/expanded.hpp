@@ -23,7 +23,7 @@ struct State {
   staircase::View<Real, 1> prices;
 };
 
-/// The same with the pivots of all systems, for the Thomas algorithm.
+/// The arrays of all options, with the pivots of all systems for the Thomas algorithm.
 template <typename Real>
 struct Systems : State<Real> {
   staircase::View<Real, 3> wx, wy;
@@ -31,8 +31,8 @@ struct Systems : State<Real> {
 // [state]
 
 // [operators]
-/// The coefficient in Lx or Ly of the neighbour before a point (0), of the point itself (1) or of
-/// the neighbour after it (2).
+/// Returns the coefficient in Lx or Ly for the neighbour before a point (c = 0), for the point
+/// itself (1) or for the neighbour after it (2).
 template <typename Real>
 __device__ Real lx(const State<Real>& s, unsigned k, unsigned i, unsigned j, unsigned c) {
   const Real half = 0.5;

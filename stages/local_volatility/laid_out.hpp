@@ -18,9 +18,9 @@ struct State {
   staircase::View<std::size_t, 1> ix, iy;
   staircase::View<Real, 1> dt_inv;
   staircase::View<double, 2> x, y, tau;
-  staircase::View<Real, 3> dx, dxx, dy, dyy;        // (k, diagonal, i or j)
-  staircase::View<Real, 1> mu_x, var_x, u;          // along_x(k, j, i), in 07 at(k, i, j)
-  staircase::View<Real, 1> mu_y, var_y, v, result;  // at(k, i, j)
+  staircase::View<Real, 3> dx, dxx, dy, dyy;        // indexed by (k, diagonal, i or j)
+  staircase::View<Real, 1> mu_x, var_x, u;          // along_x(k, j, i); in 07: at(k, i, j)
+  staircase::View<Real, 1> mu_y, var_y, v, result;  // indexed by at(k, i, j)
   staircase::View<Real, 1> prices;
 
   /// The position of a point in the arrays in which neighbours in x are neighbours in memory, and

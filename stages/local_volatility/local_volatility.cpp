@@ -46,8 +46,8 @@ void check(const Problem& problem, staircase::Precision precision) {
                               ") is allowed in this precision");
 }
 
-/// 101 operations per grid point and time step: 6 for the variance, 22 for each explicit half step,
-/// 24 and 27 for the implicit ones (16 of each for the coefficients, 8 for the Thomas algorithm).
+/// Returns 101 operations per grid point and time step: 6 for the variance, 22 for each explicit
+/// half step, and 24 and 27 for the implicit ones (including 16 for coefficients and 8 to solve).
 staircase::Work work(const Problem& problem, staircase::Precision precision) {
   const auto points = static_cast<double>(problem.outer) * static_cast<double>(problem.num_x) *
                       static_cast<double>(problem.num_y);
@@ -55,8 +55,8 @@ staircase::Work work(const Problem& problem, staircase::Precision precision) {
           .bytes = 2 * staircase::bytes_of(precision) * static_cast<double>(problem.outer)};
 }
 
-/// Rounding makes the rows of (1 / dt - L / 2) miss their sum by about eps lambda / dt, where
-/// lambda = variance dt / step^2 compares diffusion with the time step. Over the time steps, such
+/// Rounding changes the row sums of (1 / dt - L / 2) by about eps lambda / dt, where lambda =
+/// variance dt / step^2 is the ratio of diffusion to the time step. Over the time steps, such
 /// errors add up like a random walk. They matter on fine grids in f32: the observed errors are a
 /// quarter to a half of this bound. In f64, both sides of the comparison have such errors, and a
 /// GPU fuses multiplications with additions, whereas stage zero does not.
@@ -85,25 +85,25 @@ double points_of(const Problem& problem) {
 
 double steps_of(const Problem& problem) { return static_cast<double>(problem.num_t - 1); }
 
-/// Kernels that read and write the given numbers of values per point and time step; the payoff adds
-/// one value per point.
+/// Number of elements moved by kernels that read and write the given numbers of values per point
+/// and time step. The payoff adds one value per point.
 template <int reads, int writes>
 double traffic_of_sweeps(const Problem& problem) {
   return static_cast<double>(problem.outer) * points_of(problem) *
          ((reads + writes) * steps_of(problem) + 1);
 }
 
-/// Stages on the chip: the payoff is written, and R is read and written once.
+/// Number of elements moved on the chip: the payoff is written, and R is read and written once.
 double traffic_on_chip(const Problem& problem) {
   return 3 * static_cast<double>(problem.outer) * points_of(problem);
 }
 
-/// The inverse pivots are written, and three kernels per step read 5 values and write 3.
+/// Elements moved: inverse pivots are written; three kernels per step read 5 values and write 3.
 double traffic_of_kernels_of_adjoint(const Problem& problem) {
   return 9 * points_of(problem) * steps_of(problem) + 2 * static_cast<double>(problem.outer);
 }
 
-/// The inverse pivots are written and read; a strike is read and a price written for each option.
+/// Elements moved: inverse pivots are written and read, and each option has a strike and a price.
 double traffic_of_adjoint(const Problem& problem) {
   return 2 * (points_of(problem) * steps_of(problem) + static_cast<double>(problem.outer));
 }
@@ -182,8 +182,8 @@ const staircase::Workload<Problem, 1> workload{
          {"16_adjoint_cuda", traffic_of_kernels_of_adjoint},
          {"17_single_cluster_adjoint", traffic_of_adjoint},
          {"18_reduced_system", traffic_of_adjoint},
-         // The explicit half steps read 1 and write 5, the right-hand side along y reads 2 and
-         // writes 4, and each solve reads 6 and writes 3 (4 and 2 down the systems, 2 and 1 up).
+         // Explicit half steps read 1 and write 5, the right-hand side along y reads 2 and writes
+         // 4, and each solve reads 6 and writes 3 (elimination 4 and 2, substitution 2 and 1).
          {"baseline_cusparse", traffic_of_sweeps<15, 15>}},
     // The largest grids that fit into the shared memory of one block or of 16 blocks.
     .limits = {{"11_grid_per_block", {{"numX", 256}, {"numY", 32}}},

@@ -3,7 +3,7 @@
 ///
 /// For each strike, a stage prices a call option by solving a two-factor partial differential
 /// equation backwards in time. The benchmark is LocVolCalib of FinPar (Andreetta et al., "FinPar: A
-/// Parallel Financial Benchmark", ACM TACO 13(2), 2016); README.md next to this file has the
+/// Parallel Financial Benchmark", ACM TACO 13(2), 2016); README.md next to this file explains the
 /// mathematics.
 
 #pragma once
@@ -26,7 +26,7 @@ struct Problem {
   double alpha = 0.2;        ///< volatility today
   double nu = 0.6;           ///< volatility of the volatility
   double beta = 0.5;         ///< elasticity: the spot's variance grows as x^(2 beta)
-  staircase::Elements<double> strikes = {};  ///< strikes of the user; if empty, 0.001 k
+  staircase::Elements<double> strikes = {};  ///< strikes of the user; if empty, strike k is 0.001 k
 
   /// The strike of option k in 0..outer-1.
   double strike(std::size_t k) const {
@@ -49,8 +49,8 @@ struct Derivatives {
   Real d[3], dd[3];
 };
 
-/// Finite differences at point i of a grid z with any spacing. At the ends of the grid, the first
-/// derivative is one-sided and the second one is set to 0.
+/// Returns the finite differences at point i of a grid z with any spacing. At the ends of the grid,
+/// the first derivative is one-sided and the second one is 0.
 template <typename Real>
 constexpr Derivatives<Real> derivatives(staircase::View<double, 1> z, std::size_t i) {
   const std::size_t last = z.extent(0) - 1;
@@ -68,7 +68,7 @@ constexpr Derivatives<Real> derivatives(staircase::View<double, 1> z, std::size_
           {Real(2 / l / (l + u)), Real(-2 * (1 / l + 1 / u) / (l + u)), Real(2 / u / (l + u))}};
 }
 
-/// The derivatives at all points of a grid, one row for each point.
+/// Computes the derivatives at all points of a grid, one row for each point.
 template <typename Real>
 constexpr void init_operator(staircase::View<double, 1> z, staircase::View<Real, 2> d,
                              staircase::View<Real, 2> dd) {
@@ -82,8 +82,8 @@ constexpr void init_operator(staircase::View<double, 1> z, staircase::View<Real,
 }
 
 #ifdef __CUDACC__
-/// The derivatives by a row of threads of a kernel, one column for each point: z has n points, d
-/// and dd are 3 × n.
+/// Computes the derivatives with a row of threads of a kernel, one column for each point: z has n
+/// points, d and dd are 3 × n.
 template <typename Real>
 __device__ void init_operator_in_columns(staircase::View<double, 1> z, staircase::View<Real, 2> d,
                                          staircase::View<Real, 2> dd) {

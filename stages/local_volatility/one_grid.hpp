@@ -22,8 +22,8 @@ struct OneGrid {
   Real dt_inv, mu_x, mu_y, var_y;
   staircase::View<double, 1> strikes, x, y;
   staircase::View<Real, 1> var_of_x, var_of_y, var_of_t;  // the factors of the variance along x
-  staircase::View<Real, 2> dx, dxx, dy, dyy;              // (diagonal, i or j)
-  staircase::View<Real, 1> result;                        // at(k, i, j)
+  staircase::View<Real, 2> dx, dxx, dy, dyy;              // indexed by (diagonal, i or j)
+  staircase::View<Real, 1> result;                        // indexed by at(k, i, j)
   staircase::View<Real, 1> prices;
 
   /// The position of a point in the arrays of points.
@@ -121,7 +121,7 @@ __global__ void set_payoff(State s) {
         s.result(s.at(k, i, j)) = max(Real(s.x(i) - s.strikes(k)), Real(0));
 }
 
-/// Launches the three kernels.
+/// Launches the three kernels that set up the grid, the operators and the payoffs.
 template <typename State, typename Real>
 void set_up(const State& s, const Problem& problem, const Arrays<Real>& arrays) {
   const dim3 line(128), tile(32, 8);
@@ -144,7 +144,7 @@ __global__ void read_prices(State s) {
 // [setup]
 
 // [stencil]
-/// A row of an operator: lower R(i - 1) + centre R(i) + upper R(i + 1)
+/// A row of an operator; its product with R is lower R(i - 1) + centre R(i) + upper R(i + 1).
 template <typename Real>
 struct Stencil {
   Real lower, centre, upper;
@@ -158,7 +158,7 @@ __device__ Stencil<Real> stencil(staircase::View<Real, 2> d, staircase::View<Rea
           mu * d(2, i) + half * var * dd(2, i)};
 }
 
-/// Row i of Lx / 2 if the variance is `var` times its factor of x
+/// Returns row i of Lx / 2 if the variance is `var` times its factor for x.
 template <typename State, typename Real>
 __device__ Stencil<Real> half_stencil_x(const State& s, unsigned i, Real var) {
   const Real half = 0.5;

@@ -11,15 +11,15 @@
 namespace local_volatility {
 
 // [functions]
-/// g → (gq + gg g) / (qq + qg g): the matrix ((qq, qg), (gq, gg)) maps (q, G), where g = G / q, to
-/// the next (q, G).
+/// The function g → (gq + gg g) / (qq + qg g). With g = G / q, the matrix ((qq, qg), (gq, gg)) maps
+/// (q, G) of one row to (q, G) of the next row.
 template <typename Real>
 struct Fractional {
   Real qq, qg, gq, gg;
   __device__ Real operator()(Real g) const { return (gq + gg * g) / (qq + qg * g); }
 };
 
-/// x → a + b x
+/// The function x → a + b x.
 template <typename Real>
 struct Linear {
   Real a, b;
@@ -36,15 +36,15 @@ __device__ float scale_of(float x) {
   return std::bit_cast<float>(0x7F00'0000 - exponent);
 }
 
-/// The same function, scaled: only the ratio of q and G matters, and a power of two causes no
-/// rounding.
+/// Returns the same function, scaled by a power of two. Only the ratio of q and G matters, and a
+/// power of two causes no rounding.
 template <typename Real>
 __device__ Fractional<Real> scaled(Fractional<Real> f) {
   const Real scale = scale_of(f.qq + f.qg);
   return {scale * f.qq, scale * f.qg, scale * f.gq, scale * f.gg};
 }
 
-/// The function that applies `first` and then `second`.
+/// Returns the function that applies `first` and then `second`.
 template <typename Real>
 __device__ Fractional<Real> compose(Fractional<Real> second, Fractional<Real> first) {
   const auto [qq, qg, gq, gg] = first;
@@ -58,8 +58,8 @@ __device__ Linear<Real> compose(Linear<Real> second, Linear<Real> first) {
 // [functions]
 
 // [scan]
-/// The value of the lane that is `distance` lanes before this one in a forward (+1) or backward
-/// (-1) scan.
+/// Returns the value of the lane that is `distance` lanes before the calling lane, in a forward
+/// (+1) or backward (-1) scan.
 template <int direction, typename Real>
 __device__ Real before(Real x, int distance) {
   return direction > 0 ? __shfl_up_sync(0xFFFFFFFF, x, distance)
@@ -75,7 +75,7 @@ __device__ Linear<Real> before(Linear<Real> f, int distance) {
   return {before<direction>(f.a, distance), before<direction>(f.b, distance)};
 }
 
-/// Shared memory for one function per warp, the same for all scans.
+/// Returns shared memory for one function per warp; all scans use the same memory.
 template <typename Real>
 __device__ Real* of_warps() {
   __shared__ Real memory[block_size / warp_size * sizeof(Fractional<Real>) / sizeof(Real)];
@@ -84,7 +84,7 @@ __device__ Real* of_warps() {
 
 /// Applies the functions of a team's threads one after the other, forwards (+1) or backwards (-1).
 /// Returns the value that enters this thread's function. `value` is the value that enters the first
-/// function; for a team larger than a warp, it becomes the value that leaves the last.
+/// function; in a team larger than a warp, it becomes the value that leaves the last function.
 template <int team, int direction, typename Function, typename Real>
 __device__ Real scan(Function f, Real& value) {
   const int lane = threadIdx.x % warp_size;

@@ -44,7 +44,7 @@ __global__ void set_payoff(State s) {
         s.result(k, i, j) = max(Real(s.x(k, i) - s.strikes(k)), Real(0));
 }
 
-/// Launches the three kernels.
+/// Launches the three kernels that set up the grid, the operators and the payoffs.
 template <typename State>
 void set_up(const State& s, const Problem& problem) {
   const dim3 line(128), tile(32, 8);

@@ -13,8 +13,8 @@
 namespace local_volatility {
 
 // [shape]
-/// The points of a thread in a column while it solves along x, and in each of its rows while it
-/// solves along y.
+/// The number of points of a thread in a column while it solves along x, and in each of its rows
+/// while it solves along y.
 constexpr unsigned held_x = 16, held_y = 8;
 constexpr unsigned rows_of_thread = held_x / held_y;
 constexpr unsigned threads_of_strip = 256;
@@ -22,18 +22,18 @@ constexpr unsigned threads_of_strip = 256;
 /// The distribution of a grid over a cluster. Each block has a strip of rows, which is cut into
 /// segments along x and along y. Each count is a power of two.
 struct Shape {
-  unsigned blocks;      // of a cluster
+  unsigned blocks;      // per cluster
   unsigned segments_x;  // segments of a column of a strip, one per thread
   unsigned segments_y;  // segments of a row, one per lane
   unsigned joins;       // columns whose segments a block combines
 
-  __host__ __device__ unsigned rows() const { return segments_x * held_x; }  // of a strip
+  __host__ __device__ unsigned rows() const { return segments_x * held_x; }  // per strip
   __host__ __device__ unsigned pitch() const { return segments_y * held_y; }
-  __host__ __device__ unsigned segments() const { return blocks * segments_x; }  // of a column
+  __host__ __device__ unsigned segments() const { return blocks * segments_x; }  // per column
 };
 
-/// The shape with the fewest blocks in which a column has no more segments than a warp has lanes;
-/// the largest grid, 256 rows of 256 points, needs 16.
+/// The shape with the fewest blocks in which a column has no more segments than a warp has lanes.
+/// The largest grid, 256 rows of 256 points, needs 16 blocks.
 inline Shape shape_of(std::size_t num_x, std::size_t num_y) {
   for (unsigned blocks = 1;; blocks *= 2) {
     const std::size_t rows = std::size_t{blocks} * held_x;
@@ -54,21 +54,21 @@ __device__ unsigned modulo(unsigned n, unsigned d) { return n & (d - 1); }
 // [powers of two]
 
 // [functions]
-/// x → a + b x
+/// The function x → a + b x.
 template <typename Real>
 struct Linear {
   Real a, b;
   __device__ Real operator()(Real x) const { return a + b * x; }
 };
 
-/// The function that applies `first` and then `second`.
+/// Returns the function that applies `first` and then `second`.
 template <typename Real>
 __device__ Linear<Real> compose(Linear<Real> second, Linear<Real> first) {
   return {second.a + second.b * first.a, second.b * first.b};
 }
 
-/// The value of the lane that is `distance` lanes before this one in a forward (+1) or backward
-/// (-1) scan.
+/// Returns the value of the lane that is `distance` lanes before the calling lane, in a forward
+/// (+1) or backward (-1) scan.
 template <int direction, typename Real>
 __device__ Real before(Real x, int distance) {
   return direction > 0 ? __shfl_up_sync(0xFFFFFFFF, x, distance)
@@ -87,12 +87,12 @@ struct Ends {
   Real d, x;
 };
 
-/// The effect of a segment on these values: d leaves it below, x leaves it above.
+/// The effect of a segment of a column: d above and x below it determine d below and x above it.
 template <typename Real>
 struct Segment {
-  Linear<Real> d;  // the d that leaves, as a function of the d that enters
-  Linear<Real> x;  // the x that leaves, as a function of the x that enters
-  Real x_of_d;     // coefficient of the entering d in the x that leaves
+  Linear<Real> d;  // the outgoing d as a function of the incoming d
+  Linear<Real> x;  // the outgoing x as a function of the incoming x
+  Real x_of_d;     // coefficient of the incoming d in the outgoing x
 };
 
 /// Stores the five coefficients of a segment, `spacing` elements apart.
@@ -132,7 +132,7 @@ struct Strip {
   static constexpr unsigned step = threads_of_strip + threads_of_strip / line;
   static constexpr unsigned most_columns = held_y * warp_size;
   static constexpr unsigned levels = 5;  // of a scan in a warp
-  static constexpr unsigned ends = 5;    // coefficients of a segment that others need
+  static constexpr unsigned ends = 5;    // coefficients of a segment that other threads need
 
   __device__ Strip(Real* memory, const Shape& shape)
       : pitch(shape.pitch()),
@@ -158,21 +158,21 @@ struct Strip {
                            2 * shape.rows() + 8 * most_columns + 2 * levels * warp_size + 1);
   }
 
-  /// The size of an array with one value for each segment that a block combines: a row per segment,
-  /// with one value of padding, so that the segments of a column are in different banks.
+  /// The size of an array with one value for each segment that a block combines. Each row of the
+  /// array has one value of padding, so that the segments of a column are in different banks.
   __host__ __device__ static unsigned array_of_segments(const Shape& shape) {
     return shape.segments() * (shape.joins + 1);
   }
 
-  /// The position of point (i, j) in w: the first rows of all segments, one `step` further the
-  /// second rows, and so on. After every line there is a gap of one value. The threads of a warp
-  /// then use all banks, whether their points are 1 or `held_y` apart.
+  /// The position of point (i, j) in w. The first rows of all segments come first, the second rows
+  /// are `step` elements further on, and so on. After every line there is a gap of one value. The
+  /// threads of a warp then use all banks, whether their points are 1 or `held_y` apart.
   __device__ unsigned at(unsigned i, unsigned j) const {
     return i % held_x * step + i / held_x * (pitch + pitch / line) + j + j / line;
   }
 
   /// The position of column j in arrays with one value per column: point m of all segments, then
-  /// m + 1. Here and in w, the distance between a thread's points is known at compile time.
+  /// point m + 1. Here and in w, the distance between a thread's points is a compile-time constant.
   __device__ unsigned of_column(unsigned j) const { return j % held_y * warp_size + j / held_y; }
 
   unsigned pitch;
@@ -180,7 +180,7 @@ struct Strip {
   Real *joined, *entering;              // data that segments of columns exchange
   Real *from_x, *to_x;                  // (i): coefficients of i - 1 and i + 1 in Lx' / 2
   Real *from_y, *own_y, *to_y;          // (j): coefficients of j - 1, j and j + 1 in Ly' / 2
-  Real *pivot_y, *below_y, *above_y;    // factors along y: 2 over the pivot, and both others
+  Real *pivot_y, *below_y, *above_y;    // factors along y: 2 / pivot, and both neighbours' factors
   Real *from_below, *from_above;        // products of factors from the ends of a segment
   Real *through_below, *through_above;  // (level, lane): products over 1, 2, 4, ... segments
   Real* var_t;                          // the variance's factor of the time step
@@ -188,7 +188,7 @@ struct Strip {
 // [strip]
 
 // [prepare]
-/// Computes the products of factors that a scan along y needs, by one warp
+/// Computes, in one warp, the products of factors that a scan along y needs.
 template <int direction, typename Real>
 __device__ void multiply(const Real* factors, Real* from, Real* through, unsigned segments) {
   const unsigned segment = threadIdx.x % segments;
@@ -253,7 +253,7 @@ struct Column {
 
   unsigned segment, j;
   bool active;
-  unsigned first, first_of_grid;  // row, in the strip and in the grid
+  unsigned first, first_of_grid;  // first row, in the strip and in the grid
   unsigned last;                  // last row of the grid, counted from first_of_grid
   unsigned first_joined;          // first column whose segments this block combines
   Real var;                       // the variance's factor of y
@@ -261,8 +261,8 @@ struct Column {
 // [segments of columns]
 
 // [segments of rows]
-/// The segments of rows that a thread solves along y. A thread with fewer rows than it can solve
-/// processes one of them repeatedly. A thread without rows reads the first row and writes nothing.
+/// The segments of rows that a thread solves along y. If a thread has fewer rows than it can solve,
+/// it solves one row repeatedly. A thread without rows reads the first row and writes nothing.
 template <typename Real>
 struct Rows {
   __device__ Rows(const Shape& shape, const Strip<Real>& strip)
@@ -306,7 +306,7 @@ __device__ void enter(Real (&f)[rows_of_thread], const Real* through, unsigned s
   }
 }
 
-/// b = Ly' v / 2
+/// Computes b = Ly' v / 2.
 template <typename Real>
 __device__ void apply_y(const Strip<Real>& strip, const Rows<Real>& rows, const OfRows<Real>& v,
                         OfRows<Real>& b) {

@@ -13,8 +13,8 @@ namespace local_volatility {
 // [shape]
 constexpr int warp_size = 32;
 
-/// The points of a thread in a column while it solves along x, and in each of its rows while it
-/// solves along y.
+/// The number of points of a thread in a column while it solves along x, and in each of its rows
+/// while it solves along y.
 constexpr unsigned held_x = 32, held_y = 8;
 constexpr unsigned rows_of_thread = held_x / held_y;
 constexpr unsigned threads_of_strip = 256;
@@ -23,16 +23,16 @@ constexpr unsigned points_of_strip = threads_of_strip * held_x;
 /// The distribution of a grid over a cluster. Each block has a strip of rows, which is cut into
 /// segments along x and along y. Each count is a power of two.
 struct Shape {
-  unsigned blocks;      // of a cluster
+  unsigned blocks;      // per cluster
   unsigned segments_x;  // segments of a column of a strip, one per thread
   unsigned segments_y;  // segments of a row, one per lane
 
-  __host__ __device__ unsigned rows() const { return segments_x * held_x; }  // of a strip
+  __host__ __device__ unsigned rows() const { return segments_x * held_x; }  // per strip
   __host__ __device__ unsigned pitch() const { return segments_y * held_y; }
-  __host__ __device__ unsigned segments() const { return blocks * segments_x; }  // of a column
+  __host__ __device__ unsigned segments() const { return blocks * segments_x; }  // per column
 };
 
-/// The shape with the fewest blocks; the largest grid, 512 rows of 256 points, needs 16.
+/// The shape with the fewest blocks; the largest grid, 512 rows of 256 points, needs 16 blocks.
 inline Shape shape_of(std::size_t num_x, std::size_t num_y) {
   for (unsigned blocks = 1;; blocks *= 2) {
     const std::size_t rows = std::size_t{blocks} * held_x;
@@ -48,26 +48,26 @@ inline Shape shape_of(std::size_t num_x, std::size_t num_y) {
 /// The data that all options share, the arrays of all options, and the factors along x.
 template <typename Real>
 struct State : OneGrid<Real> {
-  staircase::View<Real, 3> inverse_x;  // (step, i, j): of the pivots along x
+  staircase::View<Real, 3> inverse_x;  // inverse pivots along x: (step, i, j)
 };
 // [state]
 
 // [functions]
-/// x → a + b x
+/// The function x → a + b x.
 template <typename Real>
 struct alignas(2 * sizeof(Real)) Linear {
   Real a, b;
   __device__ Real operator()(Real x) const { return a + b * x; }
 };
 
-/// The function that applies `first` and then `second`.
+/// Returns the function that applies `first` and then `second`.
 template <typename Real>
 __device__ Linear<Real> compose(Linear<Real> second, Linear<Real> first) {
   return {second.a + second.b * first.a, second.b * first.b};
 }
 
-/// The value of the lane that is `distance` lanes before this one in a forward (+1) or backward
-/// (-1) scan.
+/// Returns the value of the lane that is `distance` lanes before the calling lane, in a forward
+/// (+1) or backward (-1) scan.
 template <int direction, typename Real>
 __device__ Real before(Real x, int distance) {
   return direction > 0 ? __shfl_up_sync(0xFFFFFFFF, x, distance)
@@ -87,7 +87,7 @@ struct Neighbours {
 template <typename Real>
 struct Strip {
   static constexpr unsigned line = 128 / sizeof(Real);  // values in one row of the 32 banks
-  static constexpr unsigned w = points_of_strip + points_of_strip / line;  // from R to W
+  static constexpr unsigned w = points_of_strip + points_of_strip / line;  // distance from R to W
   static constexpr unsigned levels = 5;                                    // of a scan in a warp
 
   __device__ Strip(Real* memory, const Shape& shape)
@@ -117,23 +117,23 @@ struct Strip {
   __device__ unsigned row() const { return pitch + pitch / line; }
 
   /// The position of column j in arrays with one value per column: point m of all segments, then
-  /// m + 1.
+  /// point m + 1.
   __device__ unsigned of_column(unsigned j) const {
     return j % held_y * (pitch / held_y) + j / held_y;
   }
 
   unsigned pitch;
   Real *r, *inverse;                    // at(i, j), W after R; (m, thread)
-  Linear<Real>*forwards, *backwards;    // (piece, j): functions of the segments of columns
+  Linear<Real>*forwards, *backwards;    // (segment, j): functions of segments of columns
   Neighbours<Real>*along_x, *along_y;   // (i): Lx / 2 for a variance of 1; (j): Ly / 2
-  Real *pivot_y, *below_y, *above_y;    // factors along y: 2 / dt over the pivot, and both e
+  Real *pivot_y, *below_y, *above_y;    // factors along y: 2 / (dt pivot), and both e
   Real *from_below, *from_above;        // products of factors from the ends of a segment
   Real *through_below, *through_above;  // (level, lane): products over 1, 2, 4, ... segments
 };
 // [strip]
 
 // [prepare]
-/// Computes the factors along y, by one thread, from the diagonal in pivot_y
+/// Computes the factors along y from the diagonal in pivot_y, in one thread.
 template <typename Real>
 __device__ void factorise_rows(const State<Real>& s, const Strip<Real>& strip) {
   Real e = 0;
@@ -147,7 +147,7 @@ __device__ void factorise_rows(const State<Real>& s, const Strip<Real>& strip) {
   }
 }
 
-/// Computes the products of factors that a scan along y needs, by one warp
+/// Computes, in one warp, the products of factors that a scan along y needs.
 template <int direction, typename Real>
 __device__ void multiply(const Real* factors, Real* from, Real* through, unsigned segments) {
   const unsigned segment = threadIdx.x % segments;
@@ -215,7 +215,7 @@ struct Column {
 
   unsigned segment, j;
   bool active;
-  unsigned first, first_of_grid;  // row, in the strip and in the grid
+  unsigned first, first_of_grid;  // first row, in the strip and in the grid
   Real var;                       // the variance's factor of y
 };
 // [segments of columns]
@@ -240,7 +240,7 @@ __device__ void enter(Real (&f)[rows_of_thread], const Real* through, unsigned s
 }
 
 /// The segments of rows that a thread solves along y. If a strip has fewer rows than its threads
-/// can solve, a thread processes its first row repeatedly.
+/// can solve, a thread solves its first row repeatedly.
 template <typename Real>
 struct Rows {
   __device__ Rows(const Shape& shape, const Strip<Real>& strip)
@@ -284,7 +284,7 @@ __device__ void put(const Strip<Real>& strip, const Rows<Real>& rows,
   }
 }
 
-/// R += (1 / dt - Ly / 2)^-1 2 W / dt
+/// Computes R += (1 / dt - Ly / 2)^-1 2 W / dt.
 template <typename Real>
 __device__ void solve_rows(const Shape& shape, const Strip<Real>& strip, const Rows<Real>& rows) {
   Real f[rows_of_thread][held_y], d[rows_of_thread] = {}, x[rows_of_thread] = {};
@@ -317,8 +317,8 @@ __device__ void solve_rows(const Shape& shape, const Strip<Real>& strip, const R
   put(strip, rows, f);
 }
 
-/// Copies the rows of a strip, `points` points in total, from the grid into shared memory, and
-/// back.
+/// bring_in() copies the rows of a strip, `points` points in total, from the grid into shared
+/// memory; bring_out() copies them back.
 template <typename Real>
 __device__ void bring_in(const Strip<Real>& strip, const Rows<Real>& rows, const Real* result,
                          unsigned points, unsigned num_y) {

@@ -39,7 +39,7 @@ double size_of_c(const Problem& problem) {
 }
 
 // [input]
-/// Random elements from -1 to 1 that both precisions represent: multiples of 2⁻²³.
+/// Returns random elements from -1 to 1 that both precisions represent exactly (multiples of 2⁻²³).
 template <typename T>
 staircase::Elements<T> random_elements(std::uint64_t seed, std::size_t first, std::size_t size) {
   staircase::Elements<T> elements(size);
@@ -80,7 +80,7 @@ void set_matrices(Problem& problem, std::vector<staircase::NpyArray> inputs) {
 }
 // [input]
 
-constexpr std::int64_t most = 1 << 20;  // rows or columns of a matrix
+constexpr std::int64_t most = 1 << 20;  // maximum number of rows or columns of a matrix
 
 /// Rejects files whose matrices have too many rows or columns.
 void check(const Problem& problem, Precision) {
@@ -91,27 +91,27 @@ void check(const Problem& problem, Precision) {
 }
 
 // [slices]
-/// Default for the bytes of a thread's slice on a processor: its share of an L3 cache.
+/// Default number of bytes for a thread's slice on a CPU: the thread's share of an L3 cache.
 constexpr double cache = 1 << 22;
 
-/// The size of each of `requested` slices of a whole; one element if none are requested.
+/// The size of each of `requested` slices of `whole` elements; one element if none are requested.
 std::size_t size_of(std::size_t whole, std::size_t requested) {
   return requested == 0 ? 1 : (whole + requested - 1) / requested;
 }
 
-/// C in slices of a given size; there are none beyond its last row and column.
+/// Divides C into slices of a given size; no slice begins beyond the last row or column of C.
 Slices in_slices(const Problem& problem, std::size_t rows, std::size_t cols) {
   const std::size_t l = count(problem.l), n = count(problem.n);
   return {l, n, rows, cols, (l + rows - 1) / rows, (n + cols - 1) / cols};
 }
 
-/// Elements that a slice needs: its rows of A, its columns of B, and its own.
+/// Number of elements that a slice needs: its rows of A, its columns of B, and its elements of C.
 double elements_of_slice(const Problem& problem, std::size_t rows, std::size_t cols) {
   const auto r = static_cast<double>(rows), c = static_cast<double>(cols);
   return (r + c) * static_cast<double>(problem.m) + r * c;
 }
 
-/// The columns of the largest slice of `rows` rows that needs at most `elements` elements, or 0.
+/// The columns of the largest slice with `rows` rows that needs at most `elements` elements, or 0.
 std::size_t columns_for(const Problem& problem, std::size_t rows, double elements) {
   const auto r = static_cast<double>(rows), m = static_cast<double>(problem.m);
   const double cols = std::floor((elements - r * m) / (m + r));
@@ -119,7 +119,7 @@ std::size_t columns_for(const Problem& problem, std::size_t rows, double element
   return cols < static_cast<double>(problem.n) ? static_cast<std::size_t>(cols) : count(problem.n);
 }
 
-/// Bytes of the panels of A and B, of the buffer for the longest in transit, and of slices of C.
+/// Bytes of the panels of A and B, of the buffer for the longest panel, and of the slices of C.
 double bytes_of_panels(const Panels& panels, std::size_t bytes_of_element, const Line& line) {
   const auto& [slices, kept, coming] = panels;
   return static_cast<double>(line.bytes * (slices.rows * kept + slices.cols * coming)) +
@@ -127,7 +127,7 @@ double bytes_of_panels(const Panels& panels, std::size_t bytes_of_element, const
          static_cast<double>(bytes_of_element * line.slices * slices.rows * slices.cols);
 }
 
-/// Adds as many panels to the necessary ones as the budget holds.
+/// Adds to the necessary panels as many further panels as fit into the budget.
 void fill(Panels& panels, double budget, std::size_t bytes_of_element, const Line& line) {
   const Slices& slices = panels.slices;
   const auto fitting = [&](std::size_t lines, std::size_t most_of_them) {
@@ -144,7 +144,7 @@ void fill(Panels& panels, double budget, std::size_t bytes_of_element, const Lin
       fitting(slices.cols, slices.sn - std::min<std::size_t>(slices.sn, panels.coming));
 }
 
-/// Bytes that slices may use, at least `smallest` on a processor without a given budget.
+/// Returns the bytes that slices may use; on a CPU without a given budget, at least `smallest`.
 double budget_of(const Problem& problem, double smallest) {
   if (problem.budget != 0) return problem.budget;
   const staircase::Device& device = staircase::this_device();
@@ -153,7 +153,7 @@ double budget_of(const Problem& problem, double smallest) {
 }
 // [slices]
 
-/// A multiplication and an addition for each element of C and each k.
+/// One multiplication and one addition for each element of C and each k.
 staircase::Work work(const Problem& problem, Precision precision) {
   const double bytes = staircase::bytes_of(precision);
   return {.flops = 2 * size_of_c(problem) * static_cast<double>(problem.m),
@@ -192,7 +192,7 @@ double largest_column(staircase::View<const T, 2> b) {
   return largest;
 }
 
-/// An upper bound of (|A| |B|)_ij according to Cauchy and Schwarz.
+/// An upper bound of all (|A| |B|)_ij, according to the Cauchy-Schwarz inequality.
 double largest_sum(const Problem& problem) {
   if (is_empty(problem.elements_of_a)) return static_cast<double>(problem.m);  // random elements
   return std::visit(
@@ -227,7 +227,7 @@ staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
 }
 // [tolerance]
 
-/// The elements that the kernels of any stage read and write, each once.
+/// Number of elements that the kernels of any stage read and write, each once.
 double traffic(const Problem& problem) {
   return size_of_a(problem) + size_of_b(problem) + size_of_c(problem);
 }
@@ -308,7 +308,7 @@ Slices slices_of(const Problem& problem, std::size_t buffers, std::size_t bytes_
                  std::size_t least) {
   const std::size_t l = count(problem.l), n = count(problem.n);
   const std::size_t requested_l = count(problem.sl), requested_n = count(problem.sn);
-  const auto bytes = static_cast<double>(buffers * bytes_of_element);  // of an element in all sets
+  const auto bytes = static_cast<double>(buffers * bytes_of_element);  // per element, in all sets
   const std::size_t fewest_rows = size_of(l, requested_l), fewest_cols = size_of(n, requested_n);
   const double smallest = bytes * elements_of_slice(problem, fewest_rows, fewest_cols);
   const double budget = budget_of(problem, smallest);
@@ -354,7 +354,7 @@ Panels panels_of(const Problem& problem, std::size_t bytes_of_element, const Lin
     const double smallest = bytes_of_panels(panels, bytes_of_element, line);
     const double budget = budget_of(problem, smallest);
     if (smallest <= budget) fill(panels, budget, bytes_of_element, line);
-    if (cols > side && panels.kept < slices.sl) {  // large ones are for where all of A stays
+    if (cols > side && panels.kept < slices.sl) {  // large panels need all of A to stay
       cols = side;
       continue;
     }

@@ -21,8 +21,8 @@ struct Problem {
   std::int64_t l = 1024;
   std::int64_t m = 2000;
   std::int64_t n = 777;
-  std::int64_t seed = 1;        ///< of the random elements
-  double budget = 0;            ///< bytes of a device that slices may use; 0: what is free
+  std::int64_t seed = 1;        ///< seed of the random elements
+  double budget = 0;            ///< bytes of device memory for slices; 0: all free memory
   std::int64_t sl = 0, sn = 0;  ///< slices along the rows and the columns of C; 0: as few as fit
   std::int64_t gpus = 0;        ///< number of GPUs that compute slices; 0: all
   Elements elements_of_a = {}, elements_of_b = {};
@@ -44,8 +44,8 @@ using Product = staircase::Array<T, 2>;
 // [Problem]
 
 // [Slices]
-/// A rectangle of C: `rows` rows from row i0 on, `cols` columns from column j0 on. It needs the
-/// same rows of A and the same columns of B, undivided along k.
+/// A rectangle of C: `rows` rows from row i0 on, `cols` columns from column j0 on. A slice needs
+/// the same rows of A and the same columns of B, undivided along k.
 struct Slice {
   std::size_t i0, rows, j0, cols;
 };
@@ -53,8 +53,8 @@ struct Slice {
 /// C in sl × sn slices of `rows` × `cols`; the last slices along each side may be smaller.
 struct Slices {
   std::size_t l, n;        ///< rows and columns of C
-  std::size_t rows, cols;  ///< of a slice
-  std::size_t sl, sn;      ///< slices along the rows and along the columns
+  std::size_t rows, cols;  ///< rows and columns of a slice
+  std::size_t sl, sn;      ///< numbers of slices along the rows and the columns
 
   std::size_t count() const { return sl * sn; }
 
@@ -66,19 +66,19 @@ struct Slices {
   }
 };
 
-/// The slices that the problem requests. If it requests none, `buffers` sets of buffers for a slice
-/// (rows of A, columns of B, C) have to fit into the budget. There are at least `least` slices. Of
-/// all such divisions, the one that transfers the fewest elements of A and B is chosen. No slice is
-/// empty.
-/// \throws NotEnoughMemory if the budget does not hold the smallest or the requested slices
+/// The slices that the problem requests. If the problem requests none, `buffers` sets of buffers
+/// for a slice (rows of A, columns of B, C) have to fit into the budget. There are at least `least`
+/// slices. Of all such divisions, the one that transfers the fewest elements of A and B is chosen.
+/// No slice is empty.
+/// \throws NotEnoughMemory if the smallest or the requested slices do not fit into the budget
 Slices slices_of(const Problem& problem, std::size_t buffers, std::size_t bytes_of_element,
                  std::size_t least = 1);
 // [Slices]
 
 // [Panels]
-/// Slices with their panels. Slices next to each other need the same rows of A, a panel of A.
-/// Slices below each other need the same columns of B, a panel of B. A group of panels of A stays
-/// on the device while all panels of B come and go.
+/// Slices with their panels. Slices in the same rows of C need the same rows of A (a panel of A),
+/// and slices in the same columns need the same columns of B (a panel of B). A group of panels of A
+/// stays on the device while all panels of B are transferred.
 struct Panels {
   Slices slices;
   std::size_t kept;    ///< panels of A on the device: the size of a group
@@ -86,25 +86,25 @@ struct Panels {
 };
 
 /// Bytes of a line (a row of A or a column of B) on the device: in its panel, and in the buffer
-/// that it passes through. Also the largest number of columns of a panel of B if all panels of A
-/// stay, and the number of slices of C on the device.
+/// that it passes through. `most_columns` limits the columns of a panel of B if all panels of A
+/// stay, and `slices` is the number of slices of C on the device.
 struct Line {
   std::size_t bytes, bytes_in_transit = 0;
   std::size_t most_columns = 2048;
   std::size_t slices = 2;
 };
 
-/// The slices that the problem requests. If it requests none, they have equal sides of at most
-/// 2048, or of `line.most_columns` for the columns. They are smaller if the budget is too small. It
-/// has to hold a panel of A, two panels of B (or the only one), the buffer for the longest panel in
-/// transit, and the slices of C. There are as few groups as the budget permits. If there is more
-/// than one, all groups except the last have the same size, and the rest of the budget is used for
-/// panels of B.
+/// The slices that the problem requests. If the problem requests none, slices have equal sides of
+/// at most 2048, or of `line.most_columns` for the columns. Slices are smaller if the budget is too
+/// small for a panel of A, two panels of B (or the only one), the buffer for the longest panel in
+/// transit, and the slices of C. There are as few groups as the budget permits. If there are
+/// several groups, all groups except the last have the same size, and the rest of the budget is
+/// used for panels of B.
 /// \throws NotEnoughMemory if the budget is too small for slices of one element, or for the
 /// requested slices
 Panels panels_of(const Problem& problem, std::size_t bytes_of_element, const Line& line);
 
-/// The same for panels that contain the lines as they are in A and B.
+/// Overload for panels whose lines are stored as in A and B.
 Panels panels_of(const Problem& problem, std::size_t bytes_of_element);
 // [Panels]
 

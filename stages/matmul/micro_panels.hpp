@@ -18,9 +18,9 @@ using staircase::View;
 // [sizes]
 inline constexpr std::size_t depth = 256;  // columns of A and rows of B in a chunk
 inline constexpr std::size_t unit = 48;    // rows or columns of C; a multiple of each tile's sides
-inline constexpr std::size_t most_rows = 144;     // of a block of C; at most 288 KB of A
-inline constexpr std::size_t most_cols = 480;     // of a block of C
-inline constexpr std::size_t rows_at_a_time = 4;  // of B, to pack; more would need too many pages
+inline constexpr std::size_t most_rows = 144;     // rows of a block of C; at most 288 KB of A
+inline constexpr std::size_t most_cols = 480;     // maximum number of columns of a block of C
+inline constexpr std::size_t rows_at_a_time = 4;  // rows of B to pack; more touch too many pages
 // [sizes]
 
 /// Indices from `begin` up to `end`.
@@ -29,9 +29,9 @@ struct Range {
 };
 
 // [Packed]
-/// The micro-panels of a chunk: those of A are `narrow` and have as many rows of A as a tile, those
-/// of B are `wide` and have as many columns of B as a tile. Behind the last wide one, there is
-/// memory for a unit more, because MultiplyBlock prefetches the next one.
+/// The micro-panels of a chunk. Micro-panels of A are `narrow` and have as many rows of A as a
+/// tile; micro-panels of B are `wide` and have as many columns of B as a tile. After the last wide
+/// micro-panel, there is memory for one more unit, because MultiplyBlock prefetches ahead.
 template <typename T>
 struct Packed {
   Packed(std::size_t rows, std::size_t cols)
@@ -42,8 +42,8 @@ struct Packed {
 // [Packed]
 
 // [Pack]
-/// Copies a unit of rows of A, from row i on, into narrow micro-panels, column by column. Rows that
-/// A does not have are zero.
+/// Copies a unit of rows of A, from row i on, into narrow micro-panels, column by column. Rows
+/// beyond the last row of A are zero.
 template <typename T>
 struct PackA {
   template <int bytes>
@@ -69,7 +69,7 @@ struct PackA {
 };
 
 /// Copies some rows of B, in a chunk that begins at row `first`, into all wide micro-panels.
-/// Columns that B does not have are zero.
+/// Columns beyond the last column of B are zero.
 template <typename T>
 struct PackB {
   template <int bytes>
@@ -93,7 +93,7 @@ struct PackB {
 
 // [MultiplyBlock]
 /// Computes a block of C from micro-panels of `steps` columns of A and rows of B; adds to C if
-/// `is_added`. A tile that extends beyond C is computed elsewhere, and its valid part is copied.
+/// `is_added`. A tile that extends beyond C is computed in a buffer, and its valid part is copied.
 /// Meanwhile, the next wide micro-panel is prefetched into the L2 cache, a part of it per tile.
 template <typename T>
 struct MultiplyBlock {
@@ -103,7 +103,7 @@ struct MultiplyBlock {
     using Tile = staircase::MicroTile<T, bytes>;
     const std::size_t l = c.extent(0), n = c.extent(1);
     const std::size_t tiles = (rows.end - rows.begin + Tile::rows - 1) / Tile::rows;
-    const std::size_t part = steps * Tile::cols / tiles;  // of the next wide micro-panel
+    const std::size_t part = steps * Tile::cols / tiles;  // part of the next wide micro-panel
     for (std::size_t j = cols.begin; j < cols.end; j += Tile::cols)
       for (std::size_t i = rows.begin; i < rows.end; i += Tile::rows) {
         const T *x = &packed.narrow(i, 0), *y = &packed.wide(j, 0);
@@ -123,7 +123,7 @@ struct MultiplyBlock {
 };
 // [MultiplyBlock]
 
-/// The functions above for the widest vectors of the processor.
+/// The functions above, compiled for the widest vectors of the processor.
 // [functions]
 template <typename T>
 inline const auto pack_a = staircase::ForWidestVectors<PackA<T>, View<const T, 2>, Range,

@@ -17,10 +17,10 @@ namespace matmul {
 using staircase::View;
 
 // [split]
-constexpr unsigned rows_of_tile = 128, cols_of_tile = 256;  // of C, per thread block
+constexpr unsigned rows_of_tile = 128, cols_of_tile = 256;  // tile of C per thread block
 constexpr unsigned deep = 16;                               // elements of a line in a tile
-constexpr unsigned row_bytes = 2 * deep * sizeof(float);    // of their high and low parts
-constexpr unsigned low = row_bytes / 2;                     // where the low parts begin
+constexpr unsigned row_bytes = 2 * deep * sizeof(float);    // bytes of their high and low parts
+constexpr unsigned low = row_bytes / 2;                     // byte at which the low parts begin
 
 /// The elements of a line of a split panel, and the device memory that such a line needs.
 inline std::size_t split_elements(std::size_t depth) {
@@ -38,7 +38,7 @@ inline Line split_line(std::size_t depth) {
 template <unsigned most_lines>
 struct Tiles {
   float* numbers;
-  std::size_t lines, depth;  // of the panel
+  std::size_t lines, depth;  // lines of the panel, and elements of a line
 
   __host__ __device__ unsigned steps() const { return staircase::ceil_div(depth, deep); }
   __device__ unsigned lines_of(unsigned tile) const {
@@ -73,7 +73,7 @@ __global__ void split(View<const float, 2> panel, Tiles<most_lines> tiles) {
   }
 }
 
-/// Launches the kernel in a stream.
+/// Launches the kernel `split` in a stream.
 template <unsigned most_lines>
 void split(View<const float, 2> panel, Tiles<most_lines> tiles, const staircase::Stream& stream) {
   const dim3 grid(tiles.steps(), staircase::ceil_div(tiles.lines, most_lines));
@@ -81,7 +81,7 @@ void split(View<const float, 2> panel, Tiles<most_lines> tiles, const staircase:
   staircase::check_launch();
 }
 
-/// One thread block for each tile of C.
+/// Returns a grid with one thread block for each tile of C.
 inline dim3 grid_of(View<float, 2> c) {
   return dim3(staircase::ceil_div(c.extent(1), cols_of_tile),
               staircase::ceil_div(c.extent(0), rows_of_tile));
@@ -104,7 +104,7 @@ struct Operands {
 };
 using Pipeline = staircase::Pipeline<Operands, buffers>;
 
-/// Creates an empty pipeline in the shared memory of a thread block. All threads call it.
+/// Creates an empty pipeline in a thread block's shared memory. All threads call this function.
 __device__ inline Pipeline& start(unsigned char* memory) {
   Pipeline& pipeline = *reinterpret_cast<Pipeline*>(memory);
   // Lines after the last one stay zero, because no copy reaches them.
@@ -117,7 +117,7 @@ __device__ inline Pipeline& start(unsigned char* memory) {
 }
 
 /// Copies the tiles of the thread block's rows and columns into the pipeline, one after the other.
-/// The first thread that does not multiply executes it.
+/// Only the first thread that does not multiply executes this function.
 __device__ inline void feed(Pipeline& pipeline, const Parts& slice) {
   if (threadIdx.x != multipliers) return;
   const unsigned of_a = row_bytes * slice.a.lines_of(blockIdx.y);
@@ -132,7 +132,7 @@ __device__ inline void feed(Pipeline& pipeline, const Parts& slice) {
 // [pipeline]
 
 // [add]
-/// Adds the sums of a thread to C, or stores them first; loads 16 elements before it stores any.
+/// Adds a thread's sums to C, or stores them if `is_first`; loads 16 elements before it stores any.
 __device__ inline void add_to(View<float, 2> c, const float (&sum)[128], bool is_first) {
   const auto [row, column] = staircase::position_in_warpgroup(threadIdx.x % 128, 0);
   const unsigned i0 = blockIdx.y * rows_of_tile + threadIdx.x / 128 * 64 + row;

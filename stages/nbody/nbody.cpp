@@ -37,7 +37,7 @@ class Draws {
   std::uint64_t seed_, next_;
 };
 
-/// A vector of given length and random direction.
+/// Returns a vector of given length and random direction.
 Vector<double> any_direction(double length, Draws& draw) {
   const double z = length * (2 * draw() - 1), angle = 2 * std::numbers::pi * draw();
   const double around = std::sqrt(length * length - z * z);
@@ -237,7 +237,7 @@ struct Sums {
   double j_by_x = 0;  ///< Σ m w / s²
 };
 
-/// Bounds of the sums while bodies move for a time, with an acceleration of at most `acceleration`.
+/// Bounds the sums while bodies move for `time`, with accelerations of at most `acceleration`.
 Sums sums_of(const std::vector<Box>& boxes, const std::vector<double>& distances, double eps2,
              double time, double acceleration) {
   const std::size_t count = boxes.size();
@@ -263,8 +263,8 @@ Sums sums_of(const std::vector<Box>& boxes, const std::vector<double>& distances
 
 /// Bounds of the force on a body, and of its change if bodies are displaced. With K(x) = x
 /// s^(-3/2), |K| is at most 1 / s, its derivative at most 2 / s^(3/2) and its second derivative at
-/// most 6 / s². A displacement of all bodies by at most d changes a difference of two by at most 2
-/// d.
+/// most 6 / s². If all bodies are displaced by at most d, the difference of two positions changes
+/// by at most 2 d.
 struct Bounds {
   double x, v;    ///< coordinates and velocities
   double a, j;    ///< sums of magnitudes of all terms
@@ -301,11 +301,11 @@ Bounds bounds_of(const Problem& problem) {
 
 // [tolerance]
 /// The recursion of a step, with error bounds in place of values and all signs positive. The first
-/// errors are those of rounding. A sum of n terms has n roundings. Rounding errors of random sign
-/// add up to more than 8 √n roundings in one of 10^13 sums (Higham and Mary, "A New Approach to
+/// errors are rounding errors. A sum of n terms has n roundings. Rounding errors of random sign add
+/// up to more than 8 √n roundings in one of 10^13 sums (Higham and Mary, "A New Approach to
 /// Probabilistic Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019, with λ = 8). A term has
-/// an error of at most 64 roundings. README.md has the derivation. The factor 2 is there because
-/// both solutions that are compared may have this error.
+/// an error of at most 64 roundings. README.md explains the derivation. The factor 2 is there
+/// because both solutions that are compared may have this error.
 staircase::Tolerance tolerance(const Problem& problem, staircase::Precision precision) {
   if (problem.initial.empty()) {
     Problem prepared = problem;

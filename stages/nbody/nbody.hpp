@@ -61,13 +61,13 @@ template <typename T>
 constexpr T dot(Vector<T> a, Vector<T> b) {
   return a.x * b.x + a.y * b.y + a.z * b.z;
 }
-/// number + a · b, in a form that compiles to multiply-adds.
+/// Returns number + a · b, in a form that compiles to multiply-adds.
 template <typename T>
 constexpr T dot(Vector<T> a, Vector<T> b, T number) {
   return number + a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
-/// A vector in another precision.
+/// Converts a vector to another precision.
 template <typename T, typename U>
 constexpr Vector<T> rounded(Vector<U> a) {
   return {static_cast<T>(a.x), static_cast<T>(a.y), static_cast<T>(a.z)};
@@ -75,7 +75,7 @@ constexpr Vector<T> rounded(Vector<U> a) {
 // [Vector]
 
 // [Body]
-/// The seven values of a body that its pull on other bodies depends on, and one value of padding.
+/// The seven values of a body that determine its pull on other bodies, and one value of padding.
 /// With the padding, two loads of 16 bytes read a body in f32.
 template <typename T>
 struct alignas(4 * sizeof(T)) Body {
@@ -131,7 +131,7 @@ struct Slices {
 /// The smallest number of slices whose buffers fit into the budget, if the buffers take
 /// `bytes_of_body` for each body of a slice. The number is a multiple of `parts`, if there are
 /// enough bodies.
-/// \throws NotEnoughMemory if the budget does not hold a slice of one body
+/// \throws NotEnoughMemory if a slice of one body does not fit into the budget
 Slices slices_of(const Problem& problem, std::size_t bytes_of_body, std::size_t parts = 1);
 // [Slices]
 

@@ -1,5 +1,5 @@
 /// \file
-/// The functions of stages 19 and 20 on the CPU. They process four rows of L at a time, in the
+/// The functions of stages 19 and 20 on the CPU, which process four rows of L at a time in the
 /// widest vectors of the processor.
 
 #pragma once
@@ -16,7 +16,7 @@ inline constexpr std::size_t jammed = 4;  // rows whose products are computed to
 
 // [Rows]
 /// Rows `begin` to `end` - 1 of the system. For solved rows, x contains the unknowns. For the other
-/// rows, it contains the right-hand side minus the products with the columns before `first`.
+/// rows, x contains the right-hand side minus the products with the columns before `first`.
 template <typename T>
 struct Rows {
   const T* l;
@@ -92,8 +92,8 @@ template <int bytes, typename T>
 // [subtract]
 
 // [Update]
-/// Subtracts from the right-hand sides of the rows the products with the unknowns of columns
-/// `first` to `last` - 1.
+/// Subtracts from the right-hand sides of the rows the products of these rows with the unknowns of
+/// columns `first` to `last` - 1.
 template <typename T>
 struct Update {
   template <int bytes>

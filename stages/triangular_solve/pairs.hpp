@@ -22,7 +22,7 @@ struct alignas(2 * sizeof(T)) Pair {
   T of[2];
 };
 
-/// The rows of a matrix as rows of pairs.
+/// Returns the rows of a matrix as rows of pairs.
 template <typename T>
 __device__ View<const Pair<T>, 2> pairs_of(View<const T, 2> matrix) {
   return {reinterpret_cast<const Pair<T>*>(matrix.data()),

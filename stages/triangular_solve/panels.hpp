@@ -14,8 +14,8 @@
 namespace triangular_solve {
 
 // [panels]
-/// Number of rows of a panel, such that two panels fit into the budget. It is a multiple of 64, and
-/// at most 1024, so that the first copy and the last kernels are short.
+/// Number of rows of a panel, such that two panels fit into the budget. This number is a multiple
+/// of 64, and at most 1024, so that the first copy and the last kernels are short.
 template <typename T>
 std::size_t rows_of_panel(const Problem& problem) {
   constexpr std::size_t most = 1024;

@@ -29,16 +29,16 @@ std::size_t count(std::int64_t number) { return static_cast<std::size_t>(number)
 /// The largest power of two that is not larger than x.
 double power_of_two_below(double x) { return std::exp2(std::floor(std::log2(x))); }
 
-/// The largest magnitude below the diagonal. Either the sum of a row stays below the diagonal
-/// element, or unknowns grow over all rows. Unless there are few rows, they grow by a factor
-/// between ten and a thousand for most seeds.
+/// The largest magnitude below the diagonal. In an ill-conditioned matrix, unknowns grow over all
+/// rows: for most seeds by a factor between ten and a thousand, unless there are few rows. In other
+/// matrices, the sum of a row stays below its diagonal element.
 double size_below_diagonal(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return power_of_two_below(problem.matrix == ill_conditioned ? std::sqrt(3 * std::min(1.0, 28 / n))
                                                               : 1 / n);
 }
 
-/// The factor of equation i: a power of two, which causes no rounding and keeps the solution.
+/// The factor of equation i: a power of two, which causes no rounding and does not change x.
 double scale_of_row(const Problem& problem, std::size_t i) {
   if (problem.matrix != graded) return 1;
   return std::exp2(-std::floor(40.0 * static_cast<double>(i) / static_cast<double>(problem.n)));
@@ -63,7 +63,7 @@ void make_random(Problem& problem) {
     l[i * n + i] = static_cast<T>(scale * (pivot + std::copysign(1, pivot)));
     for (std::size_t j = i + 1; j < n; ++j) l[i * n + j] = 0;
     for (std::size_t side = 0; side < sides; ++side) {
-      const std::size_t index = side == 0 ? i : (n + side) * n + i;  // after those of L
+      const std::size_t index = side == 0 ? i : (n + side) * n + i;  // after the indices of L
       b[side * n + i] = static_cast<T>(scale * staircase::random_multiple(seed, index));
     }
   }
@@ -72,7 +72,7 @@ void make_random(Problem& problem) {
 }
 
 /// Reverses the order of the equations and of the unknowns of Lᵀ x = b, which makes the system
-/// lower triangular again. Element (i, j) of its matrix is element (n - 1 - j, n - 1 - i) of L.
+/// lower triangular again. Element (i, j) of the new matrix is element (n - 1 - j, n - 1 - i) of L.
 template <typename T>
 void reverse(Problem& problem) {
   const std::size_t n = count(problem.n);
@@ -148,7 +148,7 @@ void finish(const Problem& problem, staircase::NpyArray& solution) {
 // [input]
 
 // [refused]
-constexpr std::int64_t most = 1 << 20;  // unknowns, and right-hand sides
+constexpr std::int64_t most = 1 << 20;  // maximum number of unknowns, and of right-hand sides
 
 /// Rejects problems that are too large, and zeros on the diagonal.
 void check(const Problem& problem, Precision precision) {
@@ -181,7 +181,7 @@ template <typename T>
 std::size_t substitute(staircase::View<const T, 2> l, std::size_t first,
                        std::vector<long double>& x) {
   constexpr long double largest =
-      std::numeric_limits<T>::max() / T{2};  // larger values may round up
+      std::numeric_limits<T>::max() / T{2};  // larger values may round up to infinity
   for (std::size_t i = 0; i < x.size(); ++i) {
     long double size = std::abs(x[i]);
     for (std::size_t j = 0; j < i; ++j) {
@@ -196,9 +196,9 @@ std::size_t substitute(staircase::View<const T, 2> l, std::size_t first,
   return first + x.size();
 }
 
-constexpr std::size_t rows_of_block = 64;  // of the inverses in stages from 06 on
+constexpr std::size_t rows_of_block = 64;  // for the inverses of stages from 06 on
 
-/// Rejects a system if substitution overflows here as well, or if the inverse of a block does.
+/// Rejects a system if this substitution overflows T as well, or if the inverse of a block does.
 template <typename T>
 void refuse_overflow(const Problem& problem) {
   const auto l = problem.l<T>(), b = problem.b<T>();
@@ -226,8 +226,8 @@ void refuse_overflow(const Problem& problem) {
   }
 }
 
-/// Rejects a system whose solution is not finite because an intermediate value overflows. If none
-/// does, the stage is wrong, and the harness reports it.
+/// Rejects a system whose solution is not finite because an intermediate value overflows. If no
+/// value overflows, the stage is wrong, and the harness reports the error.
 void check_finite(const Problem& problem, const staircase::NpyArray& solution) {
   const auto is_finite = [](const auto& x) {
     return std::ranges::all_of(
@@ -241,19 +241,19 @@ void check_finite(const Problem& problem, const staircase::NpyArray& solution) {
 }
 // [refused]
 
-/// Elements of the triangle.
+/// Number of elements of the triangle.
 double size_of_triangle(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return n * (n + 1) / 2;
 }
 
-/// Elements of all right-hand sides.
+/// Number of elements of all right-hand sides.
 double size_of_sides(const Problem& problem) {
   return static_cast<double>(problem.rhs) * static_cast<double>(problem.n);
 }
 
-/// A multiplication and a subtraction for each element below the diagonal, and a division for each
-/// element on it.
+/// One multiplication and one subtraction for each element below the diagonal, and one division for
+/// each element on the diagonal.
 staircase::Work work(const Problem& problem, Precision precision) {
   return {.flops = static_cast<double>(problem.n) * size_of_sides(problem),
           .bytes = staircase::bytes_of(precision) *
@@ -264,11 +264,11 @@ staircase::Work work(const Problem& problem, Precision precision) {
 // [tolerance]
 /// The magnitude of unknowns, and the error that rounding may cause in them.
 struct Bound {
-  double largest = 0;  ///< |x_i|
+  double largest = 0;  ///< magnitude |x_i| of the unknown
   double off = 0;      ///< |L⁻¹| times the residual of inverted blocks, without γ
 };
 
-/// Computes L⁻¹ with n³ / 6 products. Its diagonal blocks are the inverses of those of L.
+/// Computes L⁻¹ with n³ / 6 products. Its diagonal blocks are inverses of the diagonal blocks of L.
 template <typename T>
 std::vector<double> inverse_of(staircase::View<const T, 2> l) {
   const std::size_t n = l.extent(0);
@@ -284,7 +284,7 @@ std::vector<double> inverse_of(staircase::View<const T, 2> l) {
   return inverse;
 }
 
-/// The bound with |L⁻¹| itself, for one right-hand side.
+/// The bound that is computed from |L⁻¹| itself, for one right-hand side.
 template <typename T>
 Bound exact_bound(staircase::View<const T, 2> l, const std::vector<double>& inverse,
                   staircase::View<const T, 1> b) {
@@ -307,10 +307,10 @@ Bound exact_bound(staircase::View<const T, 2> l, const std::vector<double>& inve
   return bound;
 }
 
-/// The bound with the inverse of the comparison matrix, which has |l_ii| on the diagonal and
-/// -|l_ij| below it. No element of |L⁻¹| or of a block's inverse is larger than that of this
-/// inverse. The bound takes one pass over the triangle, for the right-hand side b and for the
-/// largest magnitude of all right-hand sides in each equation.
+/// The bound that is computed from the inverse of the comparison matrix, which has |l_ii| on the
+/// diagonal and -|l_ij| below it. Each element of |L⁻¹| and of a block's inverse is at most as
+/// large as the same element of this inverse. The bound takes one pass over the triangle, for the
+/// right-hand side b and for the largest magnitude of all right-hand sides in each equation.
 template <typename T>
 Bound quick_bound(staircase::View<const T, 2> l, staircase::View<const T, 1> b,
                   const std::vector<double>& largest) {
@@ -366,11 +366,11 @@ Bound bound_of(const Problem& problem) {
 /// Substitution has a residual of at most γ |L| |x|, for any order of its sums (Higham, "Accuracy
 /// and Stability of Numerical Algorithms", 2nd ed., Theorem 8.5). Inverted blocks have a larger
 /// bound, in which |L₁₁⁻¹| |c| replaces |x| for a diagonal block and its updated right-hand side c.
-/// The inverse of the comparison matrix times |b| is an upper limit for both, for blocks of any
-/// size. A residual r changes the solution by L⁻¹ r. Accumulated rounding errors stay below 8 times
-/// the root of their number, except with a negligible probability (Higham and Mary, "A New Approach
-/// to Probabilistic Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019). The factor 2 allows
-/// for errors on both sides of a comparison.
+/// The inverse of the comparison matrix times |b| bounds both vectors, for blocks of any size. A
+/// residual r changes the solution by L⁻¹ r. Accumulated rounding errors stay below 8 times the
+/// square root of their number, except with a negligible probability (Higham and Mary, "A New
+/// Approach to Probabilistic Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019). The factor 2
+/// allows for errors on both sides of a comparison.
 staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
   if (is_empty(problem.elements_of_l)) {
     Problem prepared = problem;
@@ -392,7 +392,7 @@ staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
 // [tolerance]
 
 // [traffic]
-/// Columns: each step reads a column and the updated right-hand side, and writes the latter.
+/// Elements moved by columns: each step reads a column, and reads and writes the right-hand side.
 double traffic_of_columns(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return size_of_triangle(problem) + n * n + n;
@@ -400,25 +400,25 @@ double traffic_of_columns(const Problem& problem) {
 
 constexpr double block = rows_of_block;
 
-/// Blocks: each step reads its columns of the triangle, and reads and writes the right-hand side
-/// below.
+/// Elements moved by blocks: each step reads its columns of the triangle, and reads and writes the
+/// right-hand side below.
 double traffic_of_blocks(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return size_of_triangle(problem) + n * n / block + 4 * n;
 }
 
-/// Blocks with inverses, which are written once and read once.
+/// Elements moved by blocks with inverses: the inverses are also written once and read once.
 double traffic_of_inverses(const Problem& problem) {
   return traffic_of_blocks(problem) + 2 * block * static_cast<double>(problem.n);
 }
 
-/// Blocks with inverses, and in each step all updated right-hand sides from its rows on.
+/// Elements moved with inverses: each step also moves all right-hand sides from its rows on.
 double traffic_of_sides(const Problem& problem) {
   return size_of_triangle(problem) + 2 * block * static_cast<double>(problem.n) +
          size_of_sides(problem) * (static_cast<double>(problem.n) / block + 4);
 }
 
-/// One kernel: the triangle, the right-hand side and the solution. All other data stay on the chip.
+/// Elements moved by one kernel: triangle, right-hand side and solution. Other data stay on chip.
 double traffic_of_rows(const Problem& problem) {
   return size_of_triangle(problem) + 2 * static_cast<double>(problem.n);
 }

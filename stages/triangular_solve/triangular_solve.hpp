@@ -15,7 +15,7 @@ namespace triangular_solve {
 /// The kinds of generated matrices.
 enum Matrix : std::int64_t {
   well_conditioned,  ///< a diagonal from 1 to 2 in magnitude, and small elements below it
-  graded,            ///< the same, with rows that shrink down to 2⁻⁴⁰ of their size
+  graded,            ///< the same, with rows scaled by powers of two down to 2⁻⁴⁰
   ill_conditioned    ///< elements below the diagonal so large that unknowns grow
 };
 
@@ -23,14 +23,14 @@ enum Matrix : std::int64_t {
 /// The elements of a matrix or of vectors, row by row, in the precision of the solve.
 using Elements = std::variant<staircase::Elements<double>, staircase::Elements<float>>;
 
-/// L with n × n elements, of which those above the diagonal are never used, and right-hand sides b
-/// with n elements, each contiguous in memory. A stage computes the solution x of L x = b for each.
+/// L with n × n elements, and right-hand sides b with n elements each, contiguous in memory. The
+/// elements of L above the diagonal are never used. A stage solves L x = b for each b.
 struct Problem {
   std::int64_t n = 1000;
-  std::int64_t seed = 1;  ///< of the random numbers
+  std::int64_t seed = 1;  ///< seed of the random elements
   std::int64_t matrix = well_conditioned;
   std::int64_t unit = 0;        ///< 1: all elements on the diagonal count as one
-  std::int64_t rhs = 1;         ///< right-hand sides
+  std::int64_t rhs = 1;         ///< number of right-hand sides
   std::int64_t transposed = 0;  ///< 1: solve Lᵀ x = b
   double budget = 0;       ///< device memory for panels of L, in bytes; 0: the stage chooses
   bool of_matrix = false;  ///< whether b was given as a matrix, even with one column

@@ -1,5 +1,5 @@
 /// \file
-/// Changed: one directive for the loops of the update, and one for those of the copy back.
+/// Changed: one directive for the loops of the update, and one for the loops of the copy back.
 /// Legal:   the iterations write disjoint rows of one array and read the other one, which no
 ///          iteration writes.
 /// Expect:  the time divided by the number of cores, up to the memory bandwidth that the cores
@@ -37,7 +37,7 @@ T row_sum(const Weights<T>& w, View<const T, 2> u, std::size_t i, std::size_t j)
   return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
 }
 
-/// One step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
+/// Does one step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
 template <typename T>
 void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;

@@ -2,7 +2,7 @@
 /// Changed: the stencil is a sum over rows of sums within a row. A vector of eight columns (or as
 ///          many as fit into a vector) moves down eight rows and keeps three row sums in registers.
 /// Legal:   the nine weights are products, so the sum of a row is the same for the cells above, at
-///          and below it. It is computed once and kept.
+///          and below it. The sum is computed once and kept.
 /// Expect:  10 operations per cell instead of 20, and wide vectors: faster than stage 06 if the
 ///          fields are in caches, no gain if they come from memory.
 /// Run:     ./climb advection --stages 06,07
@@ -22,7 +22,7 @@ using staircase::Array;
 using staircase::View;
 
 // [refresh_halo]
-/// Refreshes a thread's part of the halo; corners, too, are copied from inside the field.
+/// Refreshes a thread's part of the halo. The corners, too, are copied from inside the field.
 template <typename T>
 void refresh_halo(Range of_rows, Range of_cols, View<T, 2> u) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -42,7 +42,7 @@ void refresh_halo(Range of_rows, Range of_cols, View<T, 2> u) {
 // [refresh_halo]
 
 // [update]
-constexpr std::size_t height = 8;  // rows that a column of vectors passes through
+constexpr std::size_t height = 8;  // rows that a vector moves down at a time
 
 /// The arguments of an update: weights, source and destination.
 template <typename T>
@@ -86,7 +86,7 @@ struct UpdateColumn {
   }
 };
 
-/// One step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
+/// Does one step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
 template <typename T>
 void update(Weights<T> w, Range of_rows, Range of_cols, View<const T, 2> u, View<T, 2> next) {
   const auto update_columns =

@@ -41,7 +41,7 @@ void load(View<const T, 2> u, std::ptrdiff_t top, std::ptrdiff_t left, std::size
 // [load]
 
 // [update]
-constexpr std::size_t height = 8;  // rows that a column of vectors passes through
+constexpr std::size_t height = 8;  // rows that a vector moves down at a time
 
 /// The arguments of an update: weights, source and destination.
 template <typename T>
@@ -85,7 +85,7 @@ struct UpdateColumn {
   }
 };
 
-/// One step of a part of a tile, from one array to another.
+/// Does one step for a part of a tile: reads array `u` and writes array `next`.
 template <typename T>
 void update(Weights<T> w, Range of_rows, Range of_cols, View<const T, 2> u, View<T, 2> next) {
   const auto update_columns =
@@ -101,7 +101,7 @@ constexpr std::size_t tile_rows = 64, tile_cols = 256;
 constexpr std::size_t most_steps = 8;  // steps of a tile between its load and its store
 
 /// Carries a tile through several steps. With each step, the region of correct cells shrinks by one
-/// cell on each side; after the last step, exactly the tile is left.
+/// cell on each side. After the last step, exactly the cells of the tile are correct.
 template <typename T>
 void carry(Weights<T> w, std::size_t steps, std::size_t top, std::size_t left, View<const T, 2> u,
            View<T, 2> tile, View<T, 2> other, View<T, 2> next) {

@@ -1,6 +1,6 @@
 /// \file
 /// Changed: each loop begins at the thread's index in the grid and advances by the grid's extent.
-/// Legal:   the cells of an update are independent, and so are those of a copy and of one halo
+/// Legal:   the cells of an update are independent, and so are the cells of a copy and of one halo
 ///          kernel. A kernel ends before the next kernel of the stream begins.
 /// Expect:  limited by memory if there are many threads and neighbours in x lie in one row; limited
 ///          by the four kernel launches per step if the field is small.
@@ -48,7 +48,7 @@ __device__ T row_sum(const Weights<T>& w, View<const T, 2> u, unsigned i, unsign
   return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
 }
 
-/// One step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
+/// Does one step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
 template <typename T>
 __global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const unsigned rows = u.extent(0) - 2, cols = u.extent(1) - 2;

@@ -30,7 +30,7 @@ __device__ T row_sum(const Weights<T>& w, View<const T, 1> u, unsigned left, uns
   return w.x[0] * u(left) + w.x[1] * u(j) + w.x[2] * u(right);
 }
 
-/// One step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`. The
+/// Does one step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`. The
 /// neighbour after the last row is the first row; columns wrap around in the same way.
 template <typename T>
 __global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {

@@ -21,16 +21,16 @@ using staircase::DeviceArray;
 using staircase::View;
 
 // [update]
-constexpr unsigned tile_rows = 16, tile_cols = 32;  // of a block, one thread per cell
+constexpr unsigned tile_rows = 16, tile_cols = 32;  // tile of a thread block, one thread per cell
 
-/// Maps the index -1 to the last element and the index `count` to the first. An index further out
-/// belongs to no neighbour of a cell, so its result does not matter.
+/// Maps the index -1 to the last element and the index `count` to the first. No cell uses the
+/// result for an index further out, so this result does not matter.
 __device__ inline unsigned wrapped(int index, int count) {
   return index < 0 ? count - 1 : index < count ? index : 0;
 }
 
-/// One step of a tile: loads its cells and a frame, sums three neighbours within each row, and then
-/// sums three of these row sums.
+/// Does one step of a tile: loads its cells and a frame, sums three neighbours within each row, and
+/// then sums three of these row sums.
 template <typename T>
 __global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   __shared__ T cells[tile_rows + 2][tile_cols + 2], sums[tile_rows + 2][tile_cols];

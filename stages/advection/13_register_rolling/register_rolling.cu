@@ -3,8 +3,8 @@
 /// Changed: a thread computes 16 cells of two neighbouring columns from top to bottom. It keeps the
 ///          sums of three rows in registers and loads two rows before it uses the first.
 /// Legal:   the sum of a row is the same for the cells above, at and below it.
-/// Expect:  3 loads for two cells instead of 18, one of them for both cells, and each cell once
-///          from memory: the time of a copy of the field.
+/// Expect:  3 loads for two cells instead of 18; one of these loads fetches both cells. Each cell
+///          comes from memory once, so a step takes the time of a copy of the field.
 /// Run:     ./climb advection --stages 11,13
 /// Next:    14_skewed_time_tiling computes several steps while it walks down.
 
@@ -26,7 +26,7 @@ constexpr unsigned block_size = 256;  // threads of a block, each with two colum
 constexpr unsigned height = 8;        // rows of a block
 constexpr unsigned ahead = 2;         // rows that are loaded before the first is used
 
-/// The row sums of two neighbouring cells. The arguments are offsets from the first of them.
+/// Returns the row sums of two adjacent cells. The other arguments are offsets from the first one.
 template <typename T>
 __device__ Pair<T> row_sums(const Weights<T>& w, const T* cell, int left, int second, int right) {
   const auto [a, b] = load(cell, second);
@@ -34,8 +34,8 @@ __device__ Pair<T> row_sums(const Weights<T>& w, const T* cell, int left, int se
           w.x[0] * a + w.x[1] * b + w.x[2] * cell[right]};
 }
 
-/// One step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`. A thread
-/// walks down two columns and keeps the sums of three rows.
+/// Does one step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`. A
+/// thread walks down two columns and keeps the sums of three rows.
 template <typename T>
 __global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const int rows = u.extent(0), cols = u.extent(1), j = 2 * column();

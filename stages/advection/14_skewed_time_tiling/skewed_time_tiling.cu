@@ -1,6 +1,6 @@
 /// \file
 /// Changed: a warp walks down 64 columns and computes six steps per row: the result of one step is
-///          the input of the next, one row above. Shuffles fetch neighbours within a row.
+///          the input of the next step, one row above. Shuffles fetch neighbours within a row.
 /// Legal:   a cell after s steps depends on cells at most s away. The columns at the edges of a
 ///          warp that are wrong after six steps are written by its neighbours.
 /// Expect:  a sixth of the memory traffic of stage 13, for a quarter more arithmetic at the edges.
@@ -21,24 +21,24 @@ using staircase::DeviceArray;
 using staircase::View;
 
 // [carry]
-constexpr unsigned warps = 4;       // of a block
+constexpr unsigned warps = 4;       // per thread block
 constexpr unsigned resident = 20;   // warps per SM, if the field has enough rows
-constexpr unsigned least = 8;       // least number of rows of a warp
+constexpr unsigned least = 8;       // minimum number of rows of a warp
 constexpr unsigned ahead = 4;       // rows that are loaded before the first is used
-constexpr unsigned most_steps = 6;  // of a sweep
+constexpr unsigned most_steps = 6;  // steps of a sweep
 constexpr unsigned width = 2 * 32;  // columns that a warp loads, two per lane
 constexpr unsigned everyone = ~0u;
 
 /// Number of columns at each edge of a warp that are wrong after some steps, rounded up to pairs.
 constexpr int margin_of(unsigned steps) { return (steps + 1) / 2 * 2; }
 
-/// Partial sums of a step that wait for its next row: of the last two rows, and of the last row.
+/// The partial sums that need the next row: `two` over the last two rows, `one` over the last row.
 template <typename T>
 struct Waiting {
   T two = 0, one = 0;
 };
 
-/// Adds the sum of a new row to the waiting sums and returns the cell above, which is now complete.
+/// Adds the sum of a new row to the partial sums and returns the cell above, which is now complete.
 template <typename T>
 __device__ T next_cell(const Weights<T>& w, Waiting<T>& waiting, T left, T here, T right) {
   const T sum = w.x[0] * left + w.x[1] * here + w.x[2] * right;
@@ -49,7 +49,7 @@ __device__ T next_cell(const Weights<T>& w, Waiting<T>& waiting, T left, T here,
 
 /// Several steps in one sweep: a warp walks down its columns, and the result of a step is the input
 /// of the next step, one row above. With each step, one more column at each edge and one more row
-/// at each end become wrong; other warps write these.
+/// at each end become wrong; other warps compute these cells.
 template <unsigned steps, typename T>
 __global__ void carry(Weights<T> w, unsigned height, View<const T, 2> u, View<T, 2> next) {
   const int rows = u.extent(0), cols = u.extent(1), lane = threadIdx.x;
@@ -81,7 +81,7 @@ __global__ void carry(Weights<T> w, unsigned height, View<const T, 2> u, View<T,
   }
 }
 
-/// One sweep of the remaining steps, at most `steps` of them; returns the number of steps done.
+/// Does one sweep of up to `steps` of the remaining steps; returns the number of steps done.
 template <unsigned steps, typename T>
 unsigned sweep(const Weights<T>& w, std::int64_t left, View<const T, 2> u, View<T, 2> next) {
   if constexpr (steps > 1)

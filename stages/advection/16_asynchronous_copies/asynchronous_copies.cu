@@ -22,22 +22,22 @@ using staircase::DeviceArray;
 using staircase::View;
 
 // [filter]
-constexpr unsigned most_steps = 12;            // of a sweep; must be even
-constexpr unsigned taps = 2 * most_steps + 1;  // of a filter for that many steps
+constexpr unsigned most_steps = 12;            // steps of a sweep; must be even
+constexpr unsigned taps = 2 * most_steps + 1;  // taps of the filter of a sweep
 // [filter]
 
 // [rows]
-constexpr unsigned warps = 4;                        // of a block, two columns per lane
+constexpr unsigned warps = 4;                        // warps per block, two columns per lane
 constexpr unsigned width = warps * 2 * 32;           // columns of a block
-constexpr unsigned loaded = width + 2 * most_steps;  // columns with their margins
+constexpr unsigned loaded = width + 2 * most_steps;  // columns with both margins
 constexpr unsigned at_once = 8;                      // rows per iteration
 
-/// Number of buffers, each for `at_once` rows: three, or two if an array of fixed size may not be
-/// that large.
+/// Number of buffers, each for `at_once` rows: three, or two if three exceed the limit of
+/// statically allocated shared memory.
 template <typename T>
 constexpr unsigned buffers = sizeof(T[3][at_once][loaded]) <= staircase::most_static_shared ? 3 : 2;
 
-/// Starts copies of `at_once` rows to shared memory; `columns` has the index of each copied column.
+/// Starts to copy `at_once` rows to shared memory; `columns` contains the index of each column.
 template <typename T>
 __device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)[loaded],
                           T (&rows)[at_once][loaded]) {
@@ -51,8 +51,8 @@ __device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)
 // [rows]
 
 // [convolve]
-/// Several steps as one filter: a block walks down its columns, several rows at a time. Each row is
-/// summed along x and then added to all rows of outputs that need it.
+/// Does several steps as one filter. A block walks down its columns, several rows at a time. A row
+/// is summed along x, and the sums are added to all output rows that need them.
 template <typename T>
 __global__ void __launch_bounds__(32 * warps)
     convolve(Filter<T, most_steps> filter, unsigned height, View<const T, 2> u, View<T, 2> next) {

@@ -24,7 +24,7 @@ using staircase::multiply_add;
 using staircase::View;
 
 // [filter]
-constexpr unsigned most_steps = 20;  // of a sweep; must be a multiple of 4
+constexpr unsigned most_steps = 20;  // steps of a sweep; must be a multiple of 4
 // [filter]
 
 // [bands]
@@ -32,19 +32,19 @@ constexpr unsigned along_x = blocks_along_x<most_steps>, along_y = blocks_along_
 // [bands]
 
 // [rows]
-constexpr unsigned warps = 8;                        // of a block
-constexpr unsigned tiles = 2;                        // of a warp, of 16 columns each
+constexpr unsigned warps = 8;                        // per thread block
+constexpr unsigned tiles = 2;                        // tiles per warp, 16 columns each
 constexpr unsigned width = warps * tiles * 16;       // columns of a block
-constexpr unsigned loaded = width + 2 * most_steps;  // columns with their margins
+constexpr unsigned loaded = width + 2 * most_steps;  // columns with both margins
 constexpr unsigned at_once = 8;                      // rows per iteration
 
-/// Number of buffers, each for `at_once` rows; divides along_y. Three, or two if an array of fixed
-/// size may not be that large.
+/// Number of buffers, each for `at_once` rows; must divide along_y. The number is three, or two if
+/// three buffers exceed the limit of statically allocated shared memory.
 template <typename T>
 constexpr unsigned buffers =
     sizeof(T[3][at_once][pitch<T, loaded>]) <= staircase::most_static_shared ? 3 : 2;
 
-/// Starts copies of `at_once` rows to shared memory; `columns` has the index of each copied column.
+/// Starts to copy `at_once` rows to shared memory; `columns` contains the index of each column.
 template <typename T>
 __device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)[loaded],
                           T (&rows)[at_once][pitch<T, loaded>]) {
@@ -83,8 +83,8 @@ __device__ void along_rows(const Bands<T, most_steps>& bands,
   for (unsigned tile = 0; tile < tiles; ++tile) rename(c[tile], sums[tile]);
 }
 
-/// Several steps as one filter: a block walks down its columns, several rows at a time. Each row is
-/// summed along x and then added to all rows of outputs that need it.
+/// Does several steps as one filter. A block walks down its columns, several rows at a time. A row
+/// is summed along x, and the sums are added to all output rows that need them.
 template <typename T>
 __global__ void __launch_bounds__(32 * warps)
     convolve(Filter<T, most_steps> filter, unsigned height, View<const T, 2> u, View<T, 2> next) {

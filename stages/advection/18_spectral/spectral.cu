@@ -43,7 +43,7 @@ __device__ inline Complex<double> power(const double (&w)[3], unsigned k, unsign
 }
 
 /// Computes the powers of all waves along x and along y. Both transforms together multiply the
-/// field by the number of cells; the powers are divided by it here.
+/// field by the number of cells, so the powers are divided by this number.
 template <typename T>
 __global__ void set_powers(Weights<double> w, std::int64_t steps, unsigned cols,
                            View<Complex<T>, 1> of_x, View<Complex<T>, 1> of_y) {

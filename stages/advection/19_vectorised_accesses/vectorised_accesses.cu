@@ -4,9 +4,9 @@
 ///          together.
 /// Legal:   the cells of a step do not depend on each other; at the ends of rows, cells are loaded
 ///          one by one, as in stage 11.
-/// Expect:  9 loads for two cells instead of 18, and half of the other instructions.
+/// Expect:  9 loads for two cells instead of 18, and half as many other instructions.
 /// Run:     ./climb advection --stages 11,19
-/// Next:    13_register_rolling also reuses row sums; 20_software_pipelined adds cache hints to its stores.
+/// Next:    13_register_rolling also reuses row sums; 20_software_pipelined adds cache hints.
 
 #include "../advection.hpp"
 
@@ -23,7 +23,7 @@ using staircase::row;
 using staircase::View;
 
 // [update]
-/// The row sums of two neighbouring cells. The arguments are offsets from the first of them.
+/// Returns the row sums of two adjacent cells. The other arguments are offsets from the first one.
 template <typename T>
 __device__ Pair<T> row_sums(const Weights<T>& w, const T* cell, int left, int second, int right) {
   const auto [a, b] = load(cell, second);
@@ -31,7 +31,7 @@ __device__ Pair<T> row_sums(const Weights<T>& w, const T* cell, int left, int se
           w.x[0] * a + w.x[1] * b + w.x[2] * cell[right]};
 }
 
-/// One step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`. The
+/// Does one step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`. The
 /// neighbour after the last row is the first row; columns wrap around in the same way.
 template <typename T>
 __global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {

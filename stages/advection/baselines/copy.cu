@@ -17,7 +17,7 @@ using staircase::row;
 using staircase::View;
 
 // [update]
-/// One step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
+/// Does one step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
 template <typename T>
 __global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const unsigned rows = u.extent(0), cols = u.extent(1);

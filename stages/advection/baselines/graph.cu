@@ -1,6 +1,6 @@
-/// \file
-/// Stage 10 with the four kernels of a step in a graph that is recorded once: shows how much of the
-/// time of a small field is launches.
+/// Stage 10 with the four kernels of a step in a CUDA graph that is recorded
+/// once. It shows which part of the time of a small field is spent in
+/// launches.
 
 #include <staircase/graph.hpp>
 
@@ -45,7 +45,7 @@ __device__ T row_sum(const Weights<T>& w, View<const T, 2> u, unsigned i, unsign
   return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
 }
 
-/// One step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
+/// Does one step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
 template <typename T>
 __global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const unsigned rows = u.extent(0) - 2, cols = u.extent(1) - 2;

@@ -2,7 +2,7 @@
 /// Changed: each of R processes owns some of the rows. The neighbours send the halo rows in
 ///          messages; the process copies the halo columns from its own cells, as before.
 /// Legal:   a step reads the old array and writes the new one. A process writes only its own cells.
-///          Before each step, its neighbours send the rows that it reads, fully updated.
+///          Before each step, its neighbours send it the fully updated rows that it reads.
 /// Expect:  the time of one core divided by the number of cores, plus the latency of two messages
 ///          per step.
 /// Run:     ./climb advection_distributed --stages 00,01

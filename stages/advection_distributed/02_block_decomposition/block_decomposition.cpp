@@ -24,7 +24,7 @@ using staircase::View;
 struct Neighbours {
   mpi::Communicator grid;
   int above, below, left, right;
-  mpi::Datatype row, column;  // row: without the corners; column: with them
+  mpi::Datatype row, column;  // row: without corners; column: with corners
 };
 
 template <typename T>

@@ -1,10 +1,10 @@
 /// \file
 /// Changed: a rank starts its messages and waits for them later. It updates half of the interior
-///          while rows are in transit, the other half while columns are, and the edges at the end.
+///          with rows in transit, the other half with columns in transit, and the edges at the end.
 /// Legal:   cells of the interior read no halo. The update only reads the array whose edges are
 ///          being sent, and writes the other array.
-/// Expect:  the messages are hidden by the update of the interior, as far as MPI moves them
-///          meanwhile.
+/// Expect:  the update of the interior hides the messages, as far as MPI transfers them during the
+///          update.
 /// Run:     ./climb advection_distributed --stages 02,03
 /// Next:    04_persistent_requests prepares the messages once, because every step repeats them.
 
@@ -25,7 +25,7 @@ using staircase::View;
 struct Neighbours {
   mpi::Communicator grid;
   int above, below, left, right;
-  mpi::Datatype row, column;  // row: without the corners; column: with them
+  mpi::Datatype row, column;  // row: without corners; column: with corners
 };
 
 template <typename T>
@@ -56,7 +56,7 @@ void exchange(const T* edge, int to, T* halo, int from, MPI_Datatype type, MPI_C
   mpi::check(MPI_Isend(edge, 1, type, to, tag, grid, requests[2 * tag + 1]));
 }
 
-/// Starts the exchange of rows, which comes first.
+/// Starts the exchange of rows, which must precede the exchange of columns.
 template <typename T>
 void start_rows(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   const std::size_t rows = u.extent(0) - 2;
@@ -64,7 +64,7 @@ void start_rows(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   exchange(&u(rows, 1), ranks.below, &u(0, 1), ranks.above, ranks.row, ranks.grid, 1, rs);
 }
 
-/// Starts the exchange of columns, which include the corners and therefore come second.
+/// Starts the exchange of columns, after the rows, because columns include the corners.
 template <typename T>
 void start_columns(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   const std::size_t cols = u.extent(1) - 2;

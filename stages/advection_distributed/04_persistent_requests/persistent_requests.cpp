@@ -22,7 +22,7 @@ using staircase::View;
 struct Neighbours {
   mpi::Communicator grid;
   int above, below, left, right;
-  mpi::Datatype row, column;  // row: without the corners; column: with them
+  mpi::Datatype row, column;  // row: without corners; column: with corners
 };
 
 template <typename T>
@@ -53,7 +53,7 @@ void exchange(const T* edge, int to, T* halo, int from, MPI_Datatype type, MPI_C
   mpi::check(MPI_Send_init(edge, 1, type, to, tag, grid, requests[2 * tag + 1]));
 }
 
-/// Prepares the exchange of rows, which comes first.
+/// Prepares the exchange of rows, which must precede the exchange of columns.
 template <typename T>
 void prepare_rows(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   const std::size_t rows = u.extent(0) - 2;
@@ -61,7 +61,7 @@ void prepare_rows(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   exchange(&u(rows, 1), ranks.below, &u(0, 1), ranks.above, ranks.row, ranks.grid, 1, rs);
 }
 
-/// Prepares the exchange of columns, which include the corners and therefore come second.
+/// Prepares the exchange of columns, after the rows, because columns include the corners.
 template <typename T>
 void prepare_columns(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   const std::size_t cols = u.extent(1) - 2;

@@ -26,7 +26,7 @@ using staircase::View;
 struct Neighbours {
   mpi::Communicator grid;
   int above, below, left, right;
-  mpi::Datatype rows, columns;  // rows: without the corners; columns: with them
+  mpi::Datatype rows, columns;  // rows: without corners; columns: with corners
 };
 
 template <typename T>
@@ -96,7 +96,7 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const Neighbours ranks = neighbours<T>(problem, u);
   View<T, 2> from = u, to = next;
   for (std::int64_t step = 0; step < problem.steps; ++step) {
-    const std::size_t ring = step % halo + 1;  // the outermost one whose neighbours are all correct
+    const std::size_t ring = step % halo + 1;  // outermost ring whose neighbours are all correct
     if (ring == 1) refresh_halo<T>(ranks, halo, from);
     update<T>(w, {ring, rows - ring}, {ring, cols - ring}, from, to);
     std::swap(from, to);

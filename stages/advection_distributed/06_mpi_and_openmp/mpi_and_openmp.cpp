@@ -2,8 +2,8 @@
 /// From:    04_persistent_requests
 /// Changed: the threads of a rank share the rows of an update, so a machine has fewer and larger
 ///          ranks. Only the first thread calls MPI, between parallel regions.
-/// Legal:   iterations write disjoint rows of one array and read the other one. MPI writes the halo
-///          of that array meanwhile, but no cell of the interior reads the halo.
+/// Legal:   iterations write disjoint rows of one array and read the other one. At the same time,
+///          MPI writes the halo of that array, but no cell of the interior reads the halo.
 /// Expect:  fewer messages, none of them within a rank, at the price of four parallel regions per
 ///          step.
 /// Run:     ./climb advection_distributed --stages 04,06 --ranks 1
@@ -26,7 +26,7 @@ using staircase::View;
 struct Neighbours {
   mpi::Communicator grid;
   int above, below, left, right;
-  mpi::Datatype row, column;  // row: without the corners; column: with them
+  mpi::Datatype row, column;  // row: without corners; column: with corners
 };
 
 template <typename T>
@@ -57,7 +57,7 @@ void exchange(const T* edge, int to, T* halo, int from, MPI_Datatype type, MPI_C
   mpi::check(MPI_Send_init(edge, 1, type, to, tag, grid, requests[2 * tag + 1]));
 }
 
-/// Prepares the exchange of rows, which comes first.
+/// Prepares the exchange of rows, which must precede the exchange of columns.
 template <typename T>
 void prepare_rows(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   const std::size_t rows = u.extent(0) - 2;
@@ -65,7 +65,7 @@ void prepare_rows(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   exchange(&u(rows, 1), ranks.below, &u(0, 1), ranks.above, ranks.row, ranks.grid, 1, rs);
 }
 
-/// Prepares the exchange of columns, which include the corners and therefore come second.
+/// Prepares the exchange of columns, after the rows, because columns include the corners.
 template <typename T>
 void prepare_columns(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   const std::size_t cols = u.extent(1) - 2;

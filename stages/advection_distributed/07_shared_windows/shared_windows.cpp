@@ -26,7 +26,7 @@ using staircase::View;
 struct Neighbours {
   mpi::Communicator grid;
   int above, below, left, right;
-  mpi::Datatype row, column;  // row: without the corners; column: with them
+  mpi::Datatype row, column;  // row: without corners; column: with corners
 };
 
 template <typename T>
@@ -54,8 +54,8 @@ struct Around {
   View<const T, 3> above, below, left, right;
 };
 
-/// Computes these views. A block above or below has as many columns as this one, a block on the
-/// left or right as many rows.
+/// Returns the views of the neighbouring blocks. A block above or below has as many columns as this
+/// block, and a block on the left or right has as many rows.
 template <typename T>
 Around<T> around(const mpi::Window<T>& memory, MPI_Comm machine, MPI_Comm grid, View<T, 2> u) {
   const auto fields = [&](int rank, std::size_t direction) -> View<const T, 3> {
@@ -85,7 +85,7 @@ void exchange(const T* edge, int to, T* halo, int from, MPI_Datatype type, MPI_C
   mpi::check(MPI_Send_init(edge, 1, type, to, tag, grid, requests[2 * tag + 1]));
 }
 
-/// Prepares the exchange of rows, which comes first.
+/// Prepares the exchange of rows, which must precede the exchange of columns.
 template <typename T>
 void prepare_rows(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   const std::size_t rows = u.extent(0) - 2;
@@ -93,7 +93,7 @@ void prepare_rows(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   exchange(&u(rows, 1), ranks.below, &u(0, 1), ranks.above, ranks.row, ranks.grid, 1, rs);
 }
 
-/// Prepares the exchange of columns, which include the corners and therefore come second.
+/// Prepares the exchange of columns, after the rows, because columns include the corners.
 template <typename T>
 void prepare_columns(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   const std::size_t cols = u.extent(1) - 2;
@@ -103,7 +103,7 @@ void prepare_columns(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
 // [refresh_halo]
 
 // [load]
-/// Loads rows from array f of the neighbours on this machine into the halo; they come first.
+/// Loads rows of array f of the neighbours on this machine into the halo, before the columns.
 template <typename T>
 void load_rows(const Around<T>& near, std::size_t f, View<T, 2> u) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -111,7 +111,7 @@ void load_rows(const Around<T>& near, std::size_t f, View<T, 2> u) {
   if (near.above.data()) std::copy_n(&near.above(f, near.above.extent(1) - 2, 1), cols, &u(0, 1));
 }
 
-/// Loads columns from array f of these neighbours, including the corners; they come second.
+/// Loads columns of array f of the neighbours on this machine, with the corners, after the rows.
 template <typename T>
 void load_columns(const Around<T>& near, std::size_t f, View<T, 2> u) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;

@@ -42,8 +42,8 @@ inline Neighbours neighbours() {
 // [neighbours]
 
 // [Gpu]
-/// The data of a rank. On its GPU: its rows between two halo rows, in two arrays that are swapped
-/// after each step. In pinned host memory: two edges and two halo rows.
+/// The data of a rank. Its GPU stores the rank's rows between two halo rows, in two arrays that are
+/// swapped after each step. Pinned host memory stores two edges and two halo rows.
 template <typename T>
 struct Gpu {
   Gpu(std::size_t own, std::size_t cols)
@@ -108,7 +108,7 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("copy in");
   const auto rounded = advection::rounded<T>(problem);
   check(cudaMemcpy(&gpu.to(1, 0), rounded.data(), gpu.bytes(), cudaMemcpyHostToDevice));
-  mpi::check(MPI_Barrier(MPI_COMM_WORLD));  // no timed step waits for a copy
+  mpi::check(MPI_Barrier(MPI_COMM_WORLD));  // no timed step waits for the copies of other ranks
   timeline.begin("kernels");
   const auto w = weights_of<T>(problem);
   const Neighbours ranks = neighbours();

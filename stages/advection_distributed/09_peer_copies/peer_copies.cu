@@ -46,7 +46,7 @@ void copy(const Gpu<T>& from, View<const T, 1> edge, const Gpu<T>& to, View<T, 1
                             edge.extent(0) * sizeof(T), from.edges));
 }
 
-/// Copies the edges of all GPUs into the halos of their neighbours, after the edges' update.
+/// Copies the edges of all GPUs into the halos of their neighbours, after the edges are updated.
 template <typename T>
 void refresh_halos(std::deque<Gpu<T>>& gpus) {
   for (std::size_t g = 0, count = gpus.size(); g < count; ++g) {

@@ -2,7 +2,7 @@
 /// Changed: each GPU is a rank of NCCL, and all ranks send and receive edges in one group. Each
 ///          rank records two steps as a CUDA graph, which the host launches repeatedly.
 /// Legal:   a rank receives after the last reader of its halo, in its own stream, and a receive
-///          waits for the edge that is sent. After two steps, the arrays have their first roles.
+///          waits for the edge that is sent. After two steps, each array has its first role again.
 /// Expect:  longer exchanges than with copies, hidden as long as the interior takes longer, and
 ///          half a launch per GPU and step instead of eleven calls.
 /// Run:     ./climb advection_distributed --stages 09,10
@@ -53,7 +53,7 @@ void exchange(View<const T, 1> edge, std::size_t to, View<T, 1> halo, std::size_
   check(ncclRecv(halo.data(), count, nccl_type<T>(), int(from), gpu.rank, gpu.edges));
 }
 
-/// Copies the edges of all GPUs into the halos of their neighbours, after the edges' update.
+/// Copies the edges of all GPUs into the halos of their neighbours, after the edges are updated.
 template <typename T>
 void refresh_halos(std::deque<Gpu<T>>& gpus) {
   staircase::group([&] {

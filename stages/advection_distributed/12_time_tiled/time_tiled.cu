@@ -1,6 +1,6 @@
 /// \file
 /// From:    09_peer_copies
-/// Changed: a halo has as many rows as a sweep has steps, six. A sweep is the kernel of advection
+/// Changed: a halo has six rows, as many as a sweep has steps. A sweep is the kernel of advection
 ///          14 on some rows of a GPU, and the edges are exchanged once for six steps.
 /// Legal:   after a sweep, a row depends on rows at a distance of at most six. If these rows belong
 ///          to another GPU, the halo contains them as they were before the sweep.
@@ -46,7 +46,7 @@ void copy(const Gpu<T>& from, const T* edge, const Gpu<T>& to, T* halo) {
                             from.halo * from.u.extent(1) * sizeof(T), from.edges));
 }
 
-/// Copies the edges of all GPUs into the halos of their neighbours, after the edges' update.
+/// Copies the edges of all GPUs into the halos of their neighbours, after the edges are updated.
 template <typename T>
 void refresh_halos(std::deque<Gpu<T>>& gpus) {
   for (std::size_t g = 0, count = gpus.size(); g < count; ++g) {

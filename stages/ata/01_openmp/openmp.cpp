@@ -1,7 +1,7 @@
 /// \file
 /// Changed: one OpenMP directive makes the loop over the rows of C parallel.
 /// Legal:   iterations write disjoint rows of C, and no iteration writes A.
-/// Expect:  at best the time divided by the number of cores; each row of C takes all of A.
+/// Expect:  at best the time divided by the number of cores; each row of C reads all of A.
 /// Run:     ./climb ata --stages 00,01
 /// Next:    02_blocked keeps a tile of C in registers and panels of A in the caches.
 
@@ -12,7 +12,7 @@ namespace ata {
 using staircase::View;
 
 // [multiply]
-/// C = AᵀA. The innermost loop runs over j, because a(k, j) and a(k, j + 1) are neighbours.
+/// Computes C = AᵀA. The innermost loop is over j, because a(k, j) and a(k, j + 1) are neighbours.
 void multiply(View<const double, 2> a, View<double, 2> c) {
   const std::size_t rows = a.extent(0), cols = a.extent(1);
 #pragma omp parallel for

@@ -1,9 +1,9 @@
 /// \file
 /// Changed: A is copied into panels of 24 columns. A kernel multiplies two panels and keeps a tile
-///          of C in registers. Threads take groups of 8 × 8 tiles and process 128 rows of A at a
-///          time.
+///          of C in registers. A thread computes groups of 8 × 8 tiles and processes 128 rows of A
+///          at a time.
 /// Legal:   an element of C is the sum of the same products in another order, 128 rows at a time;
-///          only rounding errors change. Tiles of C are independent of each other, as rows are.
+///          only rounding errors change. Tiles of C are independent of each other, like rows.
 /// Expect:  limited by arithmetic instead of memory: each loaded element is used 8 or 24 times.
 /// Run:     ./climb ata --stages 00-02
 /// Next:    03_naive_cuda computes each element of C in a thread of its own, on a GPU.
@@ -24,7 +24,7 @@ constexpr std::size_t depth = 128;  // rows of A that a thread processes at a ti
 // [sizes]
 
 // [multiply_panels]
-/// tile += xᵀy for `steps` rows of two panels. The tile is split into parts that fit in the
+/// Adds xᵀy for `steps` rows of two panels to `tile`. The tile is split into parts that fit in the
 /// registers; each part is completed for all steps before the next one begins.
 struct MultiplyPanels {
   template <int bytes>
@@ -57,7 +57,7 @@ using PanelProduct = staircase::ForWidestVectors<MultiplyPanels, const double*, 
 // [multiply_panels]
 
 // [multiply]
-/// C = AᵀA in tiles; each tile is a sum over chunks of rows of A.
+/// Computes C = AᵀA in tiles; each tile is a sum over chunks of rows of A.
 void multiply(View<const double, 2> a, View<double, 3> panels, View<double, 2> c) {
   const std::size_t rows = a.extent(0), cols = a.extent(1), count = panels.extent(0);
   const auto multiply_panels = PanelProduct::function();

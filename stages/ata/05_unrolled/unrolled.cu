@@ -18,7 +18,7 @@ using staircase::View;
 constexpr unsigned tile = 16;  // rows and columns of C per block
 
 // [load]
-/// Element (k, i) of a matrix, or zero if it lies beyond the last row or column.
+/// Returns element (k, i) of a matrix, or zero if it lies beyond the last row or column.
 __device__ double load(View<const double, 2> a, unsigned k, unsigned i) {
   const bool inside = k < a.extent(0) && i < a.extent(1);
   const double value = a(inside ? k : 0, inside ? i : 0);

@@ -19,7 +19,7 @@ using staircase::View;
 constexpr unsigned tile = 16;  // rows and columns of C per block
 
 // [load]
-/// Element (k, i) of a matrix, or zero if it lies beyond the last row or column.
+/// Returns element (k, i) of a matrix, or zero if it lies beyond the last row or column.
 __device__ double load(View<const double, 2> a, unsigned k, unsigned i) {
   const bool inside = k < a.extent(0) && i < a.extent(1);
   const double value = a(inside ? k : 0, inside ? i : 0);
@@ -33,8 +33,8 @@ struct TileIndex {
   unsigned p, q;
 };
 
-/// Column q has q + 1 tiles, so q (q + 1) / 2 tiles come before it. The rounded root is safe: it is
-/// exact for perfect squares, and otherwise too far from an integer to be rounded across it.
+/// Column q has q + 1 tiles, so q (q + 1) / 2 tiles come before column q. The rounded root is safe:
+/// it is exact for perfect squares, and otherwise too far from an integer to be rounded across it.
 __device__ TileIndex tile_of_triangle(unsigned index) {
   const unsigned q = (sqrt(8.0 * index + 1) - 1) / 2;
   return {index - q * (q + 1) / 2, q};

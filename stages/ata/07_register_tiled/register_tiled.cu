@@ -21,7 +21,7 @@ constexpr unsigned depth = 16;  // rows of A in shared memory at a time
 // [sizes]
 
 // [load]
-/// Element (k, i) of a matrix, or zero if it lies beyond the last row or column.
+/// Returns element (k, i) of a matrix, or zero if it lies beyond the last row or column.
 __device__ double load(View<const double, 2> a, unsigned k, unsigned i) {
   const bool inside = k < a.extent(0) && i < a.extent(1);
   const double value = a(inside ? k : 0, inside ? i : 0);
@@ -35,8 +35,8 @@ struct TileIndex {
   unsigned p, q;
 };
 
-/// Column q has q + 1 tiles, so q (q + 1) / 2 tiles come before it. The rounded root is safe: it is
-/// exact for perfect squares, and otherwise too far from an integer to be rounded across it.
+/// Column q has q + 1 tiles, so q (q + 1) / 2 tiles come before column q. The rounded root is safe:
+/// it is exact for perfect squares, and otherwise too far from an integer to be rounded across it.
 __device__ TileIndex tile_of_triangle(unsigned index) {
   const unsigned q = (sqrt(8.0 * index + 1) - 1) / 2;
   return {index - q * (q + 1) / 2, q};
@@ -44,7 +44,7 @@ __device__ TileIndex tile_of_triangle(unsigned index) {
 // [triangle]
 
 // [shared]
-/// 16 rows of the columns of A for one tile of C: columns for its rows i and for its columns j.
+/// 16 rows of the columns of A that a tile of C needs: `i` for its rows and `j` for its columns.
 struct Tiles {
   double i[depth][tile], j[depth][tile];
 };
@@ -57,7 +57,7 @@ union Shared {
 // [shared]
 
 // [multiply_tiles]
-/// sum += a.iᵀ a.j
+/// Computes sum += a.iᵀ a.j.
 __device__ void multiply_tiles(const Tiles& a, Sums& sum) {
 #pragma unroll
   for (unsigned k = 0; k < depth; ++k) {
@@ -67,7 +67,7 @@ __device__ void multiply_tiles(const Tiles& a, Sums& sum) {
       x[m] = a.i[k][position(threadIdx.y, m)];
       y[m] = a.j[k][position(threadIdx.x, m)];
     }
-    // Back and forth: each product shares a factor with the previous one (operand cache).
+    // Alternate the direction: each product shares a factor with the previous one (operand cache).
 #pragma unroll
     for (unsigned m = 0; m < held; ++m)
 #pragma unroll

@@ -1,10 +1,10 @@
 /// \file
-/// Changed: shared memory has four pairs of tiles. The copy engine of the SM fills some of them
-///          while threads use another. A warp starts the copies, row by row, and threads continue
+/// Changed: shared memory has four pairs of tiles. The copy engine of the SM fills some pairs while
+///          threads use another pair. A warp starts the copies, row by row, and threads continue
 ///          without waiting. Barriers in shared memory signal which pairs are full and which are
 ///          empty; they replace the barriers of the block. A is padded with zeros after its last
 ///          row.
-/// Legal:   a pair is used after all its bytes have arrived, and refilled after all warps used it.
+/// Legal:   a pair is used after all its bytes have arrived, and refilled after use by all warps.
 /// Expect:  loads from global memory overlap the arithmetic; limited by the FP64 units.
 /// Run:     ./climb ata --stages 07,08
 /// Next:    09_tensor_core uses FP64 units of twice the rate.
@@ -33,8 +33,8 @@ struct TileIndex {
   unsigned p, q;
 };
 
-/// Column q has q + 1 tiles, so q (q + 1) / 2 tiles come before it. The rounded root is safe: it is
-/// exact for perfect squares, and otherwise too far from an integer to be rounded across it.
+/// Column q has q + 1 tiles, so q (q + 1) / 2 tiles come before column q. The rounded root is safe:
+/// it is exact for perfect squares, and otherwise too far from an integer to be rounded across it.
 __device__ TileIndex tile_of_triangle(unsigned index) {
   const unsigned q = (sqrt(8.0 * index + 1) - 1) / 2;
   return {index - q * (q + 1) / 2, q};
@@ -42,7 +42,7 @@ __device__ TileIndex tile_of_triangle(unsigned index) {
 // [triangle]
 
 // [shared]
-/// 16 rows of the columns of A for one tile of C: columns for its rows i and for its columns j.
+/// 16 rows of the columns of A that a tile of C needs: `i` for its rows and `j` for its columns.
 struct Tiles {
   double i[depth][tile], j[depth][tile];
 };
@@ -58,7 +58,7 @@ struct Shared {
 // [shared]
 
 // [multiply_tiles]
-/// sum += a.iᵀ a.j
+/// Computes sum += a.iᵀ a.j.
 __device__ void multiply_tiles(const Tiles& a, Sums& sum) {
 #pragma unroll
   for (unsigned k = 0; k < depth; ++k) {
@@ -68,7 +68,7 @@ __device__ void multiply_tiles(const Tiles& a, Sums& sum) {
       x[m] = a.i[k][position(threadIdx.y, m)];
       y[m] = a.j[k][position(threadIdx.x, m)];
     }
-    // Back and forth: each product shares a factor with the previous one (operand cache).
+    // Alternate the direction: each product shares a factor with the previous one (operand cache).
 #pragma unroll
     for (unsigned m = 0; m < held; ++m)
 #pragma unroll

@@ -29,7 +29,7 @@ constexpr unsigned ahead = 4;    // steps from the start of a copy to its use
 // [sizes]
 
 // [shared]
-/// 16 rows of the columns of A for one tile of C: columns for its rows i and for its columns j.
+/// 16 rows of the columns of A that a tile of C needs: `i` for its rows and `j` for its columns.
 /// Each row starts 32 bytes further in the banks than the previous one. Half a warp, which loads
 /// four neighbours from four rows at a time, thus uses every bank once.
 struct Tiles {
@@ -67,7 +67,7 @@ __device__ void load_factors(const Tiles& a, unsigned k0, Lane lane, Factors& fa
   }
 }
 
-/// sum += xᵀ y
+/// Computes sum += xᵀ y.
 __device__ void multiply_factors(const Factors& factors, Sums& sum) {
 #pragma unroll
   for (unsigned m = 0; m < held_i; ++m)
@@ -112,7 +112,7 @@ __device__ void load_tiles(View<const double, 2> a, unsigned step, Task at, Shar
 __device__ void sum_up(View<const double, 2> a, Task at, Lane lane, Shared& shared, Sums& sum) {
   const unsigned warp = threadIdx.x / 32, steps = at.last - at.first;
   if (warp < min(ahead, steps)) load_tiles(a, warp, at, shared);
-  Factors even, odd;  // of the first and the second 8 rows of a step
+  Factors even, odd;  // factors of the first and of the second 8 rows of a step
   shared.full[0].wait(0);
   load_factors(shared.a[0], 0, lane, even);
   for (unsigned s = 0; s < steps; ++s) {
@@ -132,7 +132,7 @@ __device__ void sum_up(View<const double, 2> a, Task at, Lane lane, Shared& shar
 
 // [multiply]
 /// Each block computes a task. The first `complete` tasks are complete tiles of C = AᵀA. For the
-/// others, it writes partial sums to `parts`: (part, index within the thread, thread).
+/// other tasks, the block writes partial sums to `parts`: (part, index within the thread, thread).
 __global__ void __launch_bounds__(threads)
     multiply(View<const double, 2> a, View<const Task, 1> tasks, unsigned complete,
              View<double, 3> parts, View<double, 2> c) {

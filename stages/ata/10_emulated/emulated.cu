@@ -7,7 +7,7 @@
 ///          rounded, statistics of the columns must show that the error keeps the bound of a sum in
 ///          FP64. Other matrices are rejected, and so are matrices with more than 131071 rows.
 /// Expect:  slower than stage 09, because no warp multiplies while columns are copied. The aim is
-///          15 products at 30 times the rate, which 13_warpgroups reaches.
+///          15 products at 30 times the FP64 rate, which 13_warpgroups reaches.
 /// Run:     ./climb ata --stages 09,10
 /// Next:    11_overlapped continues stage 09 and overlaps its copies and kernels.
 

@@ -1,9 +1,9 @@
 /// \file
 /// From:    10_emulated
-/// Changed: a block has one modulus instead of all in sequence, so its registers contain only sums:
-///          128 per thread, for a tile of 128 × 256. The block writes each sum as a residue of one
-///          byte. A second kernel reads the 15 bytes of each element, reconstructs the element and
-///          writes it to C.
+/// Changed: a block processes one modulus instead of all moduli in sequence, so its registers
+///          contain only sums: 128 per thread, for a tile of 128 × 256. The block writes each sum
+///          as a residue of one byte. A second kernel reads the 15 bytes of each element,
+///          reconstructs the element and writes it to C.
 /// Legal:   the residue of a sum depends on no other modulus, and the second kernel starts after
 ///          all residues have been written.
 /// Expect:  an eighth of the steps of stage 10, each 1.5 times as long; nearly five times as fast.

@@ -5,8 +5,8 @@
 ///          residues of A are stored in the order that `wgmma` requires.
 /// Legal:   sums of integers are exact in any order. A tile is overwritten only after the barrier
 ///          at which all warps that read it have arrived.
-/// Expect:  15 products at 30 times the rate: twice the speed of FP64 tensor cores, minus the time
-///          to convert A to residues and to reconstruct C.
+/// Expect:  15 products at 30 times the FP64 rate: twice the speed of FP64 tensor cores, minus the
+///          time to convert A to residues and to reconstruct C.
 /// Run:     ./climb ata --stages 09,12,13
 
 #include "../plan.hpp"

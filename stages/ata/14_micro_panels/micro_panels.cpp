@@ -1,7 +1,7 @@
 /// \file
 /// Changed: 256 rows of A at a time are copied into micro-panels, which are as wide as a tile that
-///          fits in registers. A micro-panel of one factor stays in the L1 cache, and those of the
-///          other factor for a block of C in the L2 cache.
+///          fits in registers. A micro-panel of one factor stays in the L1 cache. The micro-panels
+///          of the other factor for a block of C stay in the L2 cache.
 /// From:    02_blocked
 /// Legal:   as in stage 02, an element of C is the sum of the same products in another order.
 /// Expect:  1.5 times the speed of stage 02, close to the peak rate of each core.
@@ -19,8 +19,8 @@ namespace ata {
 using staircase::View;
 
 // [multiply]
-/// C = AᵀA: for each chunk of rows of A, packs the micro-panels, and adds their products to C. The
-/// threads share the blocks of C.
+/// Computes C = AᵀA: for each chunk of rows of A, packs the micro-panels, and adds their products
+/// to C. The threads share the blocks of C.
 void multiply(View<const double, 2> a, Panels& panels, View<double, 2> c) {
   static const auto pack = staircase::ForWidestVectors<Pack, View<const double, 2>, Range,
                                                        std::size_t, Panels&>::function();

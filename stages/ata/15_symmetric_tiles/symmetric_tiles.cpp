@@ -17,7 +17,7 @@ namespace ata {
 using staircase::View;
 
 // [multiply]
-/// The tiles of C = AᵀA on and above the diagonal: for each chunk of rows of A, packs the
+/// Computes the tiles of C = AᵀA on and above the diagonal: for each chunk of rows of A, packs the
 /// micro-panels, and adds their products to C. The threads share the blocks of C.
 void multiply(View<const double, 2> a, Panels& panels, View<double, 2> c) {
   static const auto pack = staircase::ForWidestVectors<Pack, View<const double, 2>, Range,

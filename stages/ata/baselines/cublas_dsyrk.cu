@@ -2,7 +2,7 @@
 /// Baseline: the symmetric rank-k update of cuBLAS, which computes one triangle of C.
 ///
 /// cuBLAS stores matrices in column-major order, so it reads the rows of A as columns of Aᵀ. The
-/// other triangle is copied in a phase of its own, so `kernels` has the time of cuBLAS alone.
+/// other triangle is copied in a separate phase, so the phase `kernels` measures cuBLAS alone.
 
 #include "../ata.hpp"
 

@@ -1,8 +1,8 @@
 /// \file
 /// Baseline: the symmetric rank-k update of OpenBLAS, which computes one triangle of C.
 ///
-/// The other triangle is copied in a phase of its own, so the phase `kernels` has the time of
-/// OpenBLAS alone.
+/// The other triangle is copied in a separate phase, so the phase `kernels` measures OpenBLAS
+/// alone.
 
 #include "../ata.hpp"
 

@@ -30,7 +30,7 @@ T left(View<const T, 2> l, std::size_t i, std::size_t j, std::size_t first, std:
 // [left]
 
 // [tiles]
-/// The rows, or the columns, of tile `k`.
+/// The range of rows or of columns of tile `k`.
 struct Range {
   Range(std::size_t k, std::size_t n) : first(k * tile), last(std::min(first + tile, n)) {}
   std::size_t first, last;

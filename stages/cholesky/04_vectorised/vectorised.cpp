@@ -18,7 +18,7 @@ namespace cholesky {
 
 using staircase::View;
 
-constexpr std::size_t tile = 8;  // blocks, along rows and columns
+constexpr std::size_t tile = 8;  // blocks along the rows and columns of a tile
 
 // [subtract]
 /// Computes block -= xᵀy over `columns` columns of two panels, in parts that fit into registers.
@@ -51,7 +51,7 @@ struct Subtract {
 // [subtract]
 
 // [tiles]
-/// The panels of rows, or the blocks of columns, of tile `k`.
+/// The range of tile `k`: panels of rows, or blocks of columns.
 struct Range {
   Range(std::size_t k, std::size_t n) : first(k * tile), last(std::min(first + tile, n)) {}
   std::size_t first, last;

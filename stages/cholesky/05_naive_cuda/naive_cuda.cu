@@ -1,9 +1,9 @@
 /// \file
 /// Changed: the loop over rows and the nest over the elements to the right become two kernels,
 ///          which are launched once per column. A thread computes one element.
-/// Legal:   a thread writes only its own element. The second kernel only reads column k below the
-///          pivot. It stores the root of the pivot, because all threads of the first kernel have to
-///          read the pivot itself. Kernels of a stream run one after the other.
+/// Legal:   a thread writes only its own element. The second kernel reads only column k below the
+///          pivot. It also stores the root of the pivot, because all threads of the first kernel
+///          have to read the pivot itself. Kernels of a stream run one after the other.
 /// Expect:  limited by memory, because all elements to the right are read and written per column.
 /// From:    00_original
 /// Run:     ./climb cholesky --stages 00,05
@@ -45,7 +45,7 @@ __global__ void update(View<T, 2> l, unsigned k) {
 // [update]
 
 // [factorise]
-constexpr dim3 threads(32, 8);  // of a thread block
+constexpr dim3 threads(32, 8);  // per thread block
 
 /// Right-looking: finishes column k, and subtracts its products from all columns to its right.
 template <typename T>

@@ -1,8 +1,8 @@
 /// \file
 /// Changed: a panel of 256 columns is factorised first. Then the products of the panel are
 ///          subtracted from all elements to its right at once, in the trailing update. The panel is
-///          factorised in groups of 64 columns: one thread block factorises the block of L on the
-///          diagonal, a second kernel solves the rows below, and a third one subtracts the products
+///          factorised in groups of 64 columns. One thread block factorises the block of L on the
+///          diagonal. A second kernel solves the rows below, and a third one subtracts the products
 ///          from the rest of the panel. A is padded with zeros to a multiple of 64.
 /// Legal:   the products of all columns to the left of an element are subtracted, in any groups,
 ///          before the column of the element is divided.

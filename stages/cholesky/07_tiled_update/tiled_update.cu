@@ -27,7 +27,7 @@ constexpr unsigned tile = 128;          // rows and columns of a thread block
 constexpr unsigned kept = tile / side;  // rows and columns of a thread: every sixteenth
 constexpr unsigned threads = side * side;
 constexpr unsigned strip = 8;    // columns of tiles that are processed row by row
-constexpr unsigned buffers = 4;  // for factors in shared memory
+constexpr unsigned buffers = 4;  // buffers for factors in shared memory
 constexpr unsigned ahead = buffers - 1;
 
 /// Number of columns of factors in a buffer: 128 bytes of a row.
@@ -53,7 +53,7 @@ struct alignas(16) Tiles {
   T i[tile][depth<T> + packed<T>], j[tile][depth<T> + packed<T>];
 };
 
-/// Starts the copies from column k on. Rows beyond the last one are replaced by the last one.
+/// Starts to copy factors from column k on. Rows beyond the last one are replaced by the last one.
 template <typename T>
 __device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigned k,
                            Tiles<T>& tiles) {
@@ -72,7 +72,7 @@ __device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigne
 template <typename T>
 using Rest = T[kept][kept];
 
-/// rest -= i jᵀ
+/// Computes rest -= i jᵀ.
 template <typename T>
 __device__ void multiply_tiles(const Tiles<T>& tiles, Rest<T>& rest) {
   const unsigned row = threadIdx.x / side, column = threadIdx.x % side;
@@ -94,8 +94,8 @@ __device__ void multiply_tiles(const Tiles<T>& tiles, Rest<T>& rest) {
 // [multiply_tiles]
 
 // [load]
-/// Loads the elements of a tile. Elements beyond the last row or from column `end` on are replaced
-/// by elements of the matrix.
+/// Loads the elements of a tile. Positions beyond the last row or from column `end` on receive
+/// other valid elements of the matrix.
 template <typename T>
 __device__ void load(View<const T, 2> l, unsigned i0, unsigned j0, unsigned end, Rest<T>& rest) {
   const unsigned i = i0 + threadIdx.x / side, j = j0 + threadIdx.x % side, last = l.extent(0) - 1;

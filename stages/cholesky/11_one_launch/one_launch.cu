@@ -25,7 +25,7 @@ using staircase::View;
 
 // [sizes]
 constexpr unsigned threads = 32 * warps;
-constexpr unsigned buffers = 4;  // for pairs of sub-tiles in shared memory
+constexpr unsigned buffers = 4;  // buffers for pairs of sub-tiles in shared memory
 
 /// Number of neighbours in a row that are copied together.
 template <typename T>
@@ -55,8 +55,8 @@ struct alignas(16) Subtile {
   Square<T> of_warp[warps];
 };
 
-/// For a tile on the diagonal: a sub-tile of L, its square on the diagonal, and minus the inverse
-/// of this square.
+/// Shared memory for a tile on the diagonal: a sub-tile of L, its square on the diagonal, and minus
+/// the inverse of this square.
 template <typename T>
 struct Diagonal {
   Subtile<T> subtile;
@@ -88,8 +88,8 @@ __device__ inline void publish(View<unsigned, 2> published, Tile at) {
 // [flags]
 
 // [stream]
-/// The pairs of sub-tiles that a tile needs, in order. For the columns to its left: rows i and rows
-/// j. For its own column: an inverse instead of rows i, and rows of the tile on the diagonal.
+/// The pairs of sub-tiles that a tile needs, in order. For the columns to its left, a pair has rows
+/// i and rows j. For its own column, a pair has an inverse and rows of the tile on the diagonal.
 template <typename T>
 struct Stream {
   View<T, 2> l;

@@ -36,7 +36,7 @@ using staircase::View;
 
 // [tiles]
 constexpr unsigned strip = 8;    // columns of tiles that are processed row by row
-constexpr unsigned buffers = 4;  // for factors in shared memory
+constexpr unsigned buffers = 4;  // buffers for factors in shared memory
 constexpr unsigned ahead = buffers - 1;
 
 /// Number of columns of factors in a buffer: 128 bytes of a row.
@@ -54,7 +54,7 @@ struct alignas(16) Tiles {
   T i[tile][depth<T> + 4], j[tile][depth<T> + 4];
 };
 
-/// Starts the copies from column k on. Rows beyond the last one are replaced by the last one.
+/// Starts to copy factors from column k on. Rows beyond the last one are replaced by the last one.
 template <typename T>
 __device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigned k,
                            Tiles<T>& tiles) {
@@ -94,7 +94,7 @@ __device__ void load_factors(const Tiles<T>& tiles, unsigned k, Factors<T>& fact
   }
 }
 
-/// rest += x y
+/// Computes rest += x y.
 template <typename T>
 __device__ void multiply_factors(const Factors<T>& factors, Rest<T>& rest) {
 #pragma unroll
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(threads)
   for (unsigned step = 0; step < ahead; ++step) copy_step(step);
   Rest<T> rest;
   load<T>(l, i0, j0, j.end, rest);
-  Factors<T> even, odd;  // of eight columns, and of the next eight
+  Factors<T> even, odd;  // factors of eight columns, and of the next eight columns
   const auto take_step = [&](unsigned step) {
     __pipeline_wait_prior(ahead - 1);
     __syncthreads();

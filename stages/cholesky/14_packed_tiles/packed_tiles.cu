@@ -4,8 +4,8 @@
 ///          order in which warps read it. A packed sub-tile is copied as contiguous bytes, and its
 ///          rows need no padding in shared memory. A tile on the diagonal keeps each of its
 ///          sub-tiles in a buffer of its own.
-/// Legal:   a packed sub-tile has the same elements as in L, and they are written before the flag
-///          of the tile is set.
+/// Legal:   a packed sub-tile has the same elements as the sub-tile in L. All of them are written
+///          before the flag of the tile is set.
 /// Expect:  six pairs of sub-tiles in shared memory instead of four. The time changes little.
 /// Run:     ./climb cholesky --stages 11,14
 /// Next:    15_tma_bulk_copies copies the sub-tiles with the TMA.
@@ -26,7 +26,7 @@ using staircase::View;
 
 // [sizes]
 constexpr unsigned threads = 32 * warps;
-constexpr unsigned buffers = 6;  // for pairs of sub-tiles in shared memory
+constexpr unsigned buffers = 6;  // buffers for pairs of sub-tiles in shared memory
 // [sizes]
 
 // [packed]
@@ -63,14 +63,14 @@ __device__ inline unsigned number_of(unsigned i, unsigned j) { return i * (i + 1
 /// The packed copy of L that thread blocks exchange, and the flags of its tiles.
 template <typename T>
 struct Packed {
-  View<Subtile<T>, 2> subtiles;  // (tile, sub-tile)
+  View<Subtile<T>, 2> subtiles;  // indexed by (tile, sub-tile)
   View<Square<T>, 2> inverses;   // minus the inverses of diagonal squares: (row of tiles, sub-tile)
-  View<unsigned, 2> published;   // whether a tile is complete: (its row, its column)
+  View<unsigned, 2> published;   // whether tile (row, column) is complete
 };
 // [packed]
 
 // [shared]
-/// For a tile on the diagonal: the complete sub-tiles, and the inverses of the diagonal squares.
+/// Shared memory for a tile on the diagonal: complete sub-tiles, and inverses of diagonal squares.
 template <typename T>
 struct Diagonal {
   Subtile<T> subtile[subtiles];
@@ -105,14 +105,14 @@ __device__ inline void publish(unsigned& published) {
 // [flags]
 
 // [stream]
-/// Starts the copy of contiguous bytes. All threads of the block call this function.
+/// Starts to copy `bytes` contiguous bytes. All threads of the block call this function.
 __device__ inline void copy_bytes(void* to, const void* from, unsigned bytes) {
   for (unsigned e = threadIdx.x; e < bytes / 16; e += threads)
     __pipeline_memcpy_async(static_cast<uint4*>(to) + e, static_cast<const uint4*>(from) + e, 16);
 }
 
-/// The pairs of sub-tiles that tile (i, j) needs, in order. For the columns to the left: a sub-tile
-/// of rows i and one of rows j. For column j: an inverse, and squares of tile (j, j) below it.
+/// The pairs of sub-tiles that tile (i, j) needs, in order. Left of column j, a pair has a sub-tile
+/// of rows i and one of rows j. In column j, a pair has an inverse and squares of tile (j, j).
 template <typename T>
 struct Stream {
   const Packed<T>& packed;

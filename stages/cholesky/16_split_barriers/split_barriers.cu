@@ -3,7 +3,7 @@
 /// Changed: on the diagonal, pairs of mbarriers replace the barriers of the thread block. A warp
 ///          waits until a square is inverted. All warps except the next one then also wait until
 ///          the rows below are divided. A warp updates its rows only up to its own square.
-/// Legal:   each sub-tile has a buffer of its own, so no warp overwrites data that others read.
+/// Legal:   each sub-tile has its own buffer, so no warp overwrites data that other warps read.
 /// Expect:  a critical path that is shorter by the time of eight pairs of barriers.
 /// Run:     ./climb cholesky --stages 15,16
 /// Next:    17_warp_specialisation moves the copies to a warp of their own.
@@ -25,7 +25,7 @@ using staircase::View;
 
 // [sizes]
 constexpr unsigned threads = 32 * warps;
-constexpr unsigned buffers = 6;  // for pairs of sub-tiles in shared memory
+constexpr unsigned buffers = 6;  // buffers for pairs of sub-tiles in shared memory
 // [sizes]
 
 // [packed]
@@ -62,14 +62,14 @@ __device__ inline unsigned number_of(unsigned i, unsigned j) { return i * (i + 1
 /// The packed copy of L that thread blocks exchange, and the flags of its tiles.
 template <typename T>
 struct Packed {
-  View<Subtile<T>, 2> subtiles;  // (tile, sub-tile)
+  View<Subtile<T>, 2> subtiles;  // indexed by (tile, sub-tile)
   View<Square<T>, 2> inverses;   // minus the inverses of diagonal squares: (row of tiles, sub-tile)
   View<unsigned, 2> published;   // number of warps that have published their rows: (row, column)
 };
 // [packed]
 
 // [shared]
-/// For a tile on the diagonal: the complete sub-tiles, and the inverses of the diagonal squares.
+/// Shared memory for a tile on the diagonal: complete sub-tiles, and inverses of diagonal squares.
 template <typename T>
 struct Diagonal {
   Subtile<T> subtile[subtiles];
@@ -107,8 +107,8 @@ __device__ inline void publish(unsigned& published) {
 // [flags]
 
 // [stream]
-/// The pairs of sub-tiles that tile (i, j) needs, in order. For the columns to the left: a sub-tile
-/// of rows i and one of rows j. For column j: an inverse, and squares of tile (j, j) below it.
+/// The pairs of sub-tiles that tile (i, j) needs, in order. Left of column j, a pair has a sub-tile
+/// of rows i and one of rows j. In column j, a pair has an inverse and squares of tile (j, j).
 template <typename T>
 struct Stream {
   const Packed<T>& packed;

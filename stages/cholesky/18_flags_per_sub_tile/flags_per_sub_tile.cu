@@ -27,7 +27,7 @@ using staircase::View;
 
 // [sizes]
 constexpr unsigned threads = 32 * (warps + 4);  // one of the four further warps starts copies
-constexpr unsigned buffers = 6;                 // for pairs of sub-tiles in shared memory
+constexpr unsigned buffers = 6;                 // buffers for pairs of sub-tiles in shared memory
 // [sizes]
 
 // [packed]
@@ -64,14 +64,14 @@ __device__ inline unsigned number_of(unsigned i, unsigned j) { return i * (i + 1
 /// The packed copy of L that thread blocks exchange, and the flags of its tiles.
 template <typename T>
 struct Packed {
-  View<Subtile<T>, 2> subtiles;  // (tile, sub-tile)
+  View<Subtile<T>, 2> subtiles;  // indexed by (tile, sub-tile)
   View<Square<T>, 2> inverses;   // minus the inverses of diagonal squares: (row of tiles, sub-tile)
   View<unsigned, 2> published;   // number of warps that have published their rows: (tile, sub-tile)
 };
 // [packed]
 
 // [shared]
-/// For a tile on the diagonal: the complete sub-tiles, and the inverses of the diagonal squares.
+/// Shared memory for a tile on the diagonal: complete sub-tiles, and inverses of diagonal squares.
 template <typename T>
 struct Diagonal {
   Subtile<T> subtile[subtiles];

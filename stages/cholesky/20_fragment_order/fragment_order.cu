@@ -1,7 +1,7 @@
 /// \file
 /// From:    19_root_free
 /// Changed: a packed square has its even columns before its odd columns. A lane loads one element
-///          at a time instead of two adjacent ones.
+///          at a time instead of two adjacent elements.
 /// Legal:   all functions that write or read a square use the same order.
 /// Expect:  twice as many loads as in stage 19, but no moves between registers before a product.
 /// Run:     ./climb cholesky --stages 19,20
@@ -24,7 +24,7 @@ using staircase::View;
 
 // [sizes]
 constexpr unsigned threads = 32 * (warps + 4);  // one of the four further warps starts copies
-constexpr unsigned buffers = 6;                 // for pairs of sub-tiles in shared memory
+constexpr unsigned buffers = 6;                 // buffers for pairs of sub-tiles in shared memory
 // [sizes]
 
 // [packed]
@@ -63,7 +63,7 @@ __device__ inline unsigned number_of(unsigned i, unsigned j) { return i * (i + 1
 /// The packed copy of L that thread blocks exchange, and the flags of its tiles.
 template <typename T>
 struct Packed {
-  View<Subtile<T>, 2> subtiles;  // (tile, sub-tile)
+  View<Subtile<T>, 2> subtiles;  // indexed by (tile, sub-tile)
   View<Square<T>, 2> inverses;   // minus the inverses of diagonal squares: (row of tiles, sub-tile)
   View<unsigned, 2> published;   // number of warps that have published their rows: (tile, sub-tile)
 };
@@ -78,7 +78,7 @@ struct Exchange {
   alignas(16) T l[depth][depth], inverse[depth][depth], scale[depth];
 };
 
-/// For a tile on the diagonal: the complete sub-tiles, and the inverses of the diagonal squares.
+/// Shared memory for a tile on the diagonal: complete sub-tiles, and inverses of diagonal squares.
 template <typename T>
 struct Diagonal {
   Subtile<T> subtile[subtiles];

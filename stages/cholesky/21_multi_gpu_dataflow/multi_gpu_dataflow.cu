@@ -36,7 +36,7 @@ using staircase::View;
 
 // [sizes]
 constexpr unsigned threads = 32 * (warps + 4);  // one of the four further warps starts copies
-constexpr unsigned buffers = 6;                 // for pairs of sub-tiles in shared memory
+constexpr unsigned buffers = 6;                 // buffers for pairs of sub-tiles in shared memory
 constexpr unsigned most_gpus = 8;               // largest number of GPUs
 
 /// A tile, and the index of its column among the columns of its GPU.
@@ -84,12 +84,12 @@ __device__ inline unsigned number_of(unsigned i, unsigned j) { return i * (i + 1
 /// own copy.
 template <typename T>
 struct Packed {
-  View<Subtile<T>, 2> subtiles;  // (tile, sub-tile)
+  View<Subtile<T>, 2> subtiles;  // indexed by (tile, sub-tile)
   View<Square<T>, 2> inverses;   // minus the inverses of diagonal squares: (row of tiles, sub-tile)
   View<unsigned, 2> published;   // number of warps that have published their rows: (tile, sub-tile)
 };
 
-/// The copies of all GPUs: first a GPU's own copy, then the copies of the GPUs with the next
+/// The packed copies of all GPUs: first a GPU's own copy, then the copies of the GPUs with the next
 /// columns.
 template <typename T>
 struct Copies {
@@ -107,7 +107,7 @@ struct Exchange {
   alignas(16) T l[depth][depth], inverse[depth][depth], scale[depth];
 };
 
-/// For a tile on the diagonal: the complete sub-tiles, and the inverses of the diagonal squares.
+/// Shared memory for a tile on the diagonal: complete sub-tiles, and inverses of diagonal squares.
 template <typename T>
 struct Diagonal {
   Subtile<T> subtile[subtiles];
@@ -388,7 +388,7 @@ struct Gpu {
   DeviceArray<unsigned, 1> started;
 };
 
-/// The copies of all GPUs, beginning with the copy of GPU `first`.
+/// The packed copies of all GPUs, beginning with the copy of GPU `first`.
 template <typename T, std::size_t... g>
 Copies<T> copies_from(const std::deque<Gpu<T>>& gpus, unsigned first, std::index_sequence<g...>) {
   const unsigned count = gpus.size();
@@ -419,7 +419,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   staircase::require_capability(9, 0, "FP64 tensor cores for products of 16 × 8 × 8");
   staircase::require_shared_memory(sizeof(Shared<T>));
   const unsigned tiles = ceil_div(problem.n, tile);
-  devices.resize(std::min<std::size_t>(devices.size(), tiles));  // at least one column each
+  devices.resize(std::min<std::size_t>(devices.size(), tiles));  // at least one column per GPU
   if (devices.size() > most_gpus)
     throw staircase::NotAvailable("this stage supports at most " + std::to_string(most_gpus) +
                                   " GPUs, but " + std::to_string(devices.size()) +

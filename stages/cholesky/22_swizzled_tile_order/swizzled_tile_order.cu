@@ -30,9 +30,9 @@ using staircase::View;
 
 // [sizes]
 constexpr unsigned threads = 32 * (warps + 4);  // one of the four further warps starts copies
-constexpr unsigned buffers = 6;                 // for pairs of sub-tiles in shared memory
+constexpr unsigned buffers = 6;                 // buffers for pairs of sub-tiles in shared memory
 constexpr unsigned together = 4;                // columns of tiles that are processed row by row
-constexpr unsigned unit = 32;                   // number of tiles that start together, a unit
+constexpr unsigned unit = 32;                   // number of tiles in a unit, which start together
 // [sizes]
 
 // [packed]
@@ -71,7 +71,7 @@ __device__ inline unsigned number_of(unsigned i, unsigned j) { return i * (i + 1
 /// The packed copy of L that thread blocks exchange, and the flags of its tiles.
 template <typename T>
 struct Packed {
-  View<Subtile<T>, 2> subtiles;  // (tile, sub-tile)
+  View<Subtile<T>, 2> subtiles;  // indexed by (tile, sub-tile)
   View<Square<T>, 2> inverses;   // minus the inverses of diagonal squares: (row of tiles, sub-tile)
   View<unsigned, 2> published;   // number of warps that have published their rows: (tile, sub-tile)
   View<unsigned, 1> through;     // number of tiles that have copied all columns left of their strip
@@ -107,7 +107,7 @@ struct Exchange {
   alignas(16) T l[depth][depth], inverse[depth][depth], scale[depth];
 };
 
-/// For a tile on the diagonal: the complete sub-tiles, and the inverses of the diagonal squares.
+/// Shared memory for a tile on the diagonal: complete sub-tiles, and inverses of diagonal squares.
 template <typename T>
 struct Diagonal {
   Subtile<T> subtile[subtiles];

@@ -89,7 +89,7 @@ class Columns {
     return &arrays_[j0 / group_ % devices_.size()](j0 / group_ / devices_.size() * group_, 0);
   }
 
-  std::size_t group_;  // columns
+  std::size_t group_;  // columns per group
   std::vector<int> devices_;
   std::deque<DeviceArray<T, 2>> arrays_;
   std::vector<void*> pointers_;

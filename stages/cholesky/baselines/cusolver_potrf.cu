@@ -2,7 +2,7 @@
 /// Baseline: cuSOLVER's factorisation of a matrix in GPU memory, in its fastest form.
 ///
 /// cuSOLVER uses column-major order and is fastest for the lower triangle of this order. Our lower
-/// triangle is the upper one of this order, so the program transposes the matrix before the
+/// triangle is the upper triangle in this order, so the program transposes the matrix before the
 /// factorisation and L after it, each in a phase of its own. A caller whose symmetric matrix is
 /// complete has to transpose only L.
 

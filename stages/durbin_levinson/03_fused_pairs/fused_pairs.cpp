@@ -17,7 +17,7 @@ namespace durbin_levinson {
 using staircase::View;
 
 // [update]
-/// One thread's chunk of the step from y of order k to y of order k + 1, whose last element is
+/// Executes one thread's chunk of the step from y of order k to order k + 1, whose last element is
 /// alpha. Returns the partial sum of this chunk for the next step. Each thread of the team gets a
 /// contiguous chunk of pairs; the last chunk includes the element in the middle.
 template <typename T>

@@ -1,6 +1,6 @@
 /// \file
-/// Changed: the widest vectors of the processor process the pairs. One vector loads elements from
-///          i on, another one loads their mirror images, and a shuffle reverses its lanes.
+/// Changed: the widest vectors of the processor process the pairs. One vector loads elements from i
+///          on, a second one loads their mirror images, and a shuffle reverses the second vector.
 /// Legal:   pairs are independent of each other. The sum has a partial sum per lane, and the order
 ///          of additions changes only the rounding.
 /// Expect:  the time of a step is the time of the loads and stores of one pass, and of a barrier.
@@ -80,9 +80,9 @@ struct UpdatePairs {
 // [update_pairs]
 
 // [update]
-/// One thread's chunk of a step; returns its partial sum for the next step. Each thread of the team
-/// gets a contiguous chunk of blocks of pairs; the last thread also updates the remaining elements
-/// in the middle.
+/// Executes one thread's chunk of a step; returns the thread's partial sum for the next step. Each
+/// thread of the team gets a contiguous chunk of blocks of pairs; the last thread also updates the
+/// remaining elements in the middle.
 template <typename T>
 T update(const Step<T>& step, std::size_t me, std::size_t team) {
   static const auto update_pairs =

@@ -1,8 +1,8 @@
 /// \file
 /// Changed: each thread publishes its partial sum in its own slot and waits for the slots of the
 ///          other threads. This exchange is also the barrier.
-/// Legal:   a thread that has read the partial sums of all other threads can infer that they have
-///          completed the step. All threads add in the same order, so all get the same alpha.
+/// Legal:   when a thread has read the partial sums of all other threads, these have completed the
+///          step. All threads add in the same order, so all get the same alpha.
 /// Expect:  n - 1 exchanges, each as short as the transfer of a cache line between cores.
 /// Run:     ./climb durbin_levinson --stages 00-05
 /// Next:    06_teams uses a single thread while rows are short.
@@ -81,9 +81,9 @@ struct UpdatePairs {
 // [update_pairs]
 
 // [update]
-/// One thread's chunk of a step; returns its partial sum for the next step. Each thread of the team
-/// gets a contiguous chunk of blocks of pairs; the last thread also updates the remaining elements
-/// in the middle.
+/// Executes one thread's chunk of a step; returns the thread's partial sum for the next step. Each
+/// thread of the team gets a contiguous chunk of blocks of pairs; the last thread also updates the
+/// remaining elements in the middle.
 template <typename T>
 T update(const Step<T>& step, std::size_t me, std::size_t team) {
   static const auto update_pairs =

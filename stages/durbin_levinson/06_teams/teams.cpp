@@ -81,9 +81,9 @@ struct UpdatePairs {
 // [update_pairs]
 
 // [update]
-/// One thread's chunk of a step; returns its partial sum for the next step. Each thread of the team
-/// gets a contiguous chunk of blocks of pairs; the last thread also updates the remaining elements
-/// in the middle.
+/// Executes one thread's chunk of a step; returns the thread's partial sum for the next step. Each
+/// thread of the team gets a contiguous chunk of blocks of pairs; the last thread also updates the
+/// remaining elements in the middle.
 template <typename T>
 T update(const Step<T>& step, std::size_t me, std::size_t team) {
   static const auto update_pairs =

@@ -20,13 +20,13 @@ using staircase::check_launch;
 using staircase::DeviceArray;
 using staircase::View;
 
-constexpr unsigned block_size = 256;  // threads
+constexpr unsigned block_size = 256;  // threads per block
 
 /// The number of blocks with one thread for each of y(0) ... y(k).
 constexpr unsigned blocks(std::size_t k) { return k / block_size + 1; }
 
 // [inner_product]
-/// Adds r(k) y(0) + ... + r(1) y(k - 1) to sum(k), which must be zero before.
+/// Adds r(k) y(0) + ... + r(1) y(k - 1) to sum(k), which must be zero before the launch.
 template <typename T>
 __global__ void inner_product(std::size_t k, View<const T, 1> r, View<const T, 1> y,
                               View<T, 1> sum) {

@@ -21,14 +21,14 @@ using staircase::DeviceArray;
 using staircase::View;
 
 constexpr unsigned warp_size = 32;
-constexpr unsigned block_size = 256;  // threads
+constexpr unsigned block_size = 256;  // threads per block
 constexpr std::size_t steps_of_graph = 128;
 
 /// The number of blocks with one thread for each of y(0) ... y(k).
 __host__ __device__ constexpr unsigned blocks(std::size_t k) { return k / block_size + 1; }
 
 // [sums]
-/// Sum over the warp; every lane receives the result.
+/// Returns the sum over the warp to every lane.
 template <typename T>
 __device__ T sum_of_warp(T value) {
   for (unsigned distance = warp_size / 2; distance > 0; distance /= 2)
@@ -36,7 +36,7 @@ __device__ T sum_of_warp(T value) {
   return value;
 }
 
-/// Sum over the block; every thread receives the result.
+/// Returns the sum over the block to every thread.
 template <typename T>
 __device__ T sum_of_block(T value) {
   __shared__ T of_warp[block_size / warp_size];
@@ -50,8 +50,8 @@ __device__ T sum_of_block(T value) {
 // [sums]
 
 // [inner_product]
-/// Computes the partial sums of r(k) y(0) + ... + r(1) y(k - 1), one per block, where k is
-/// first(0) + step.
+/// Computes the partial sums of r(k) y(0) + ... + r(1) y(k - 1), one per block, with k = first(0) +
+/// step.
 template <typename T>
 __global__ void inner_product(std::size_t step, View<const std::size_t, 1> first,
                               View<const T, 1> r, View<const T, 1> y, View<T, 1> parts) {
@@ -77,7 +77,7 @@ __global__ void update(std::size_t step, View<const std::size_t, 1> first, View<
   const T beta_k = k == 0 ? 1 : (1 - alpha(k - 1) * alpha(k - 1)) * beta(k - 1);
   const T alpha_k = -(r(k + 1) + sum) / beta_k;
   if (i < (k + 1) / 2) {
-    const T front = y(i), back = y(k - 1 - i);  // the same element in the middle
+    const T front = y(i), back = y(k - 1 - i);  // in the middle, both are the same element
     y(i) = front + alpha_k * back;
     y(k - 1 - i) = back + alpha_k * front;
   }
@@ -89,7 +89,7 @@ __global__ void update(std::size_t step, View<const std::size_t, 1> first, View<
 // [update]
 
 // [advance]
-/// The last node of the graph: adds the number of its steps to the first step.
+/// The last node of the graph: advances the first step by the number of steps of the graph.
 __global__ void advance(View<std::size_t, 1> first, std::size_t steps) { first(0) += steps; }
 // [advance]
 

@@ -19,8 +19,8 @@ using staircase::DeviceArray;
 using staircase::View;
 
 // [exchange]
-/// The data that the warps of a cluster exchange, in the shared memory of each block. There is one
-/// buffer for even steps and one for odd ones: one is written while the other may still be read.
+/// The data that the warps of a cluster exchange, in the shared memory of each block. Even and odd
+/// steps have separate buffers: threads may write one while others still read the other one.
 template <typename T, typename Shape>
 struct Exchange {
   T part[2][Shape::blocks * Shape::warps];  // partial sums of all warps of the cluster
@@ -41,7 +41,7 @@ template <typename T, typename Shape>
 using Memory = Shared<Exchange<T, Shape>, T, Shape>;
 
 /// Executes all steps on one cluster. The row z is the row of order k in reverse order, followed by
-/// the 1 that precedes y. So element i of z is y(k - 1 - i) for i < k and 1 for i = k.
+/// the 1 that precedes y. Element i of z is therefore y(k - 1 - i) for i < k and 1 for i = k.
 template <typename T, typename Shape>
 __global__ void __launch_bounds__(Shape::threads)
     solve_on_chip(View<const T, 1> r_from_1, View<T, 2> solution) {
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(Shape::threads)
   extern __shared__ double memory[];
   auto& [exchange, shared] = *reinterpret_cast<Memory<T, Shape>*>(memory);
   const unsigned n = solution.extent(1);
-  const unsigned first = Cluster::rank() * Shape::numbers;  // of the block
+  const unsigned first = Cluster::rank() * Shape::numbers;  // first element of the block
 
   T r[held], y[held]{}, z[held]{};
   distribute(r_from_1, first, shared, r);

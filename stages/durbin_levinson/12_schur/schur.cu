@@ -3,8 +3,8 @@
 ///          autocorrelations, through the same recursion as y. The reflection coefficient of a step
 ///          is the quotient of its leading pair. As y grows, this sequence shrinks, so both share a
 ///          row of n pairs. r is no longer stored.
-/// Legal:   the two sequences never overlap: Schur's begins at position k, after the end of y. The
-///          warp that has the leading pair sends one element instead of a sum.
+/// Legal:   the two sequences never overlap: Schur's sequence begins at position k, after the end
+///          of y. The warp that has the leading pair sends one element instead of a sum.
 /// Expect:  the barrier is the limit; the two sums of stage 11 are no longer on the critical path.
 /// Run:     ./climb durbin_levinson --stages 11,12
 /// Next:    13_blocked_schur computes 64 reflection coefficients between two barriers.
@@ -19,11 +19,11 @@ using staircase::DeviceArray;
 using staircase::View;
 
 // [exchange]
-/// The data that the warps of a cluster exchange, in the shared memory of each block. There is one
-/// buffer for even steps and one for odd ones: one is written while the other may still be read.
+/// The data that the warps of a cluster exchange, in the shared memory of each block. Even and odd
+/// steps have separate buffers: threads may write one while others still read the other one.
 template <typename T, typename Shape>
 struct Exchange {
-  T leading[2];  // the element y of the leading pair
+  T leading[2];  // element y of the leading pair, for even and odd steps
   Left<T, Shape> left;
 
   /// Sends the element at position `step` of the row y to all blocks, if this warp has it.
@@ -42,7 +42,7 @@ template <typename T, typename Shape>
 using Memory = Shared<Exchange<T, Shape>, T, Shape>;
 
 /// Executes all steps on one cluster. In step k, pair i consists of y(i) and y(k - 1 - i) if i < k.
-/// Otherwise it belongs to Schur's sequence.
+/// Otherwise, the pair belongs to Schur's sequence.
 template <typename T, typename Shape>
 __global__ void __launch_bounds__(Shape::threads)
     solve_on_chip(View<const T, 1> r, View<const T, 1> r_from_1, View<T, 2> solution) {
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(Shape::threads)
   extern __shared__ double memory[];
   auto& [exchange, shared] = *reinterpret_cast<Memory<T, Shape>*>(memory);
   const unsigned n = solution.extent(1);
-  const unsigned first = Cluster::rank() * Shape::numbers;  // of the block
+  const unsigned first = Cluster::rank() * Shape::numbers;  // first element of the block
 
   T y[held], z[held];
   distribute(r_from_1, first, shared, y);
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(Shape::threads)
   wait_for_all<Shape>();  // a block must have started before others write into its shared memory
 
   T alpha = 0, beta = 1;
-  T leading = y[0];  // this thread's next element to lead
+  T leading = y[0];  // the next element of this thread that will lead
   for (unsigned k = 0; k < n; ++k) {
     exchange.send(k, leading);
     exchange.left.send(k, own_warp<Shape>(), {y[held - 1], z[held - 1]});
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(Shape::threads)
     if (threadIdx.x % warp_size == 0) left = exchange.left.of_warp[k % 2][threadIdx.x / warp_size];
     alpha = quotient(-exchange.leading[k % 2], beta, reciprocal);
     if (threadIdx.x == 0 && k - first < Shape::numbers) shared[k - first] = alpha;
-    // Schur's sequence gives up position k, where y gets a new element.
+    // Position k passes from Schur's sequence to y, which gets a new element there.
     const unsigned at = k - first - threadIdx.x * held;
     for (unsigned m = held; m-- > 0;) {
       const Pair<T> before = m > 0 ? Pair<T>{y[m - 1], z[m - 1]} : left;

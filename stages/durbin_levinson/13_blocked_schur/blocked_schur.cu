@@ -1,13 +1,13 @@
 /// \file
 /// Changed: the reflection coefficients of the next 64 steps depend only on the next 64 pairs. One
-///          warp per block computes them without a barrier. Then each warp carries 128 pairs
-///          through the 64 steps in registers, without an exchange. A launch does both. The rows
-///          are in memory again, and the grid uses all SMs.
+///          warp per block computes these coefficients without a barrier. Then each warp carries
+///          128 pairs through the 64 steps in registers, without an exchange. One launch does both.
+///          The rows are in memory again, and the grid uses all SMs.
 /// Legal:   in a step, a pair depends on itself and its left neighbour. A warp that reads 64 more
 ///          pairs on the left (a ghost zone) can do 64 steps without an exchange and then discards
 ///          these pairs.
-/// Expect:  the dependency chain of a step within a warp is the limit. It takes an eighth of the
-///          time of a step with a barrier.
+/// Expect:  the dependency chain of a step within a warp is the limit. This chain takes an eighth
+///          of the time of a step with a barrier.
 /// Run:     ./climb durbin_levinson --stages 12,13
 /// Next:    14_paired_steps computes two coefficients with one division.
 
@@ -43,9 +43,9 @@ __device__ void lead(View<const Pair<T>, 1> row, unsigned k, T* alphas) {
 // [lead]
 
 // [advance]
-/// Executes the steps from k on, 64 or the remaining ones, for all pairs. Each warp has 128
+/// Executes the steps from k on (64, or fewer at the end) for all pairs. Each warp has 128
 /// neighbouring pairs. In each step, one more pair on the left becomes invalid, because it lacks a
-/// left neighbour. So the warp stores only the other 64.
+/// left neighbour. After 64 steps, the warp stores only the other 64 pairs.
 template <typename T>
 __global__ void __launch_bounds__(warp_size* most_warps)
     advance(unsigned k, View<const Pair<T>, 1> from, View<Pair<T>, 1> to, View<T, 1> reflection) {
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(warp_size* most_warps)
   const unsigned left = n - k, steps = min(steps_of_launch, left);
   for (unsigned s = 0; s < steps; ++s) {
     step(alphas[s], y, z);
-    // Schur's sequence gives up position k + s, where y gets a new element.
+    // Position k + s passes from Schur's sequence to y, which gets a new element there.
     const unsigned at = k + s - first;
     for (unsigned m = 0; m < held; ++m) y[m] = at == m ? alphas[s] : y[m];
   }

@@ -2,7 +2,7 @@
 /// Changed: the leading warp computes the next two coefficients from the next two pairs with one
 ///          reciprocal, and carries its pairs through both steps without an exchange in between.
 /// Legal:   the second coefficient is a quotient of polynomials in the four leading values. The
-///          left neighbour's pair between the steps follows from its pairs before them.
+///          left neighbour's pair between the steps follows from its pairs before both steps.
 /// Expect:  a dependency chain of 100 cycles per step instead of 160.
 /// Run:     ./climb durbin_levinson --stages 13,14
 
@@ -58,9 +58,9 @@ __device__ void lead(View<const Pair<T>, 1> row, unsigned k, T* alphas) {
 // [lead]
 
 // [advance]
-/// Executes the steps from k on, 64 or the remaining ones, for all pairs. Each warp has 128
+/// Executes the steps from k on (64, or fewer at the end) for all pairs. Each warp has 128
 /// neighbouring pairs. In each step, one more pair on the left becomes invalid, because it lacks a
-/// left neighbour. So the warp stores only the other 64.
+/// left neighbour. After 64 steps, the warp stores only the other 64 pairs.
 template <typename T>
 __global__ void __launch_bounds__(warp_size* most_warps)
     advance(unsigned k, View<const Pair<T>, 1> from, View<Pair<T>, 1> to, View<T, 1> reflection) {
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(warp_size* most_warps)
   const unsigned left = n - k, steps = min(steps_of_launch, left);
   for (unsigned s = 0; s < steps; ++s) {
     step(alphas[s], y, z);
-    // Schur's sequence gives up position k + s, where y gets a new element.
+    // Position k + s passes from Schur's sequence to y, which gets a new element there.
     const unsigned at = k + s - first;
     for (unsigned m = 0; m < held; ++m) y[m] = at == m ? alphas[s] : y[m];
   }

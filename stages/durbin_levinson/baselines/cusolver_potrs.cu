@@ -105,7 +105,7 @@ Solution<double> solve(const Problem& problem, staircase::Timeline& timeline) {
   std::copy_n(solution.data(), n, y.data());
   if (order < y.extent(0) || !(std::abs(y(order - 1)) < 1)) {
     // The coefficient of this order is the first that is too large, and its step cannot be undone.
-    // The initial NaN in the array reports it to the harness.
+    // The coefficient stays NaN, its initial value, and the harness reports it.
     --order;
     for (std::size_t i = 0; i < order; ++i) y(i) = -problem.r[i + 1];
     device_y.copy_from(y.data());

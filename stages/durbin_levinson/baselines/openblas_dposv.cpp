@@ -22,7 +22,7 @@ using staircase::Array;
 using staircase::View;
 
 // [sizes]
-constexpr std::int64_t largest = 15000;  // order; beyond it, n³ operations take minutes
+constexpr std::int64_t largest = 15000;  // order; for higher orders, n³ operations take minutes
 // [sizes]
 
 // [factorise]
@@ -37,7 +37,7 @@ std::size_t factorise_and_solve(std::span<const double> r, View<double, 2> t, Vi
   const lapack_int order = n;
   const lapack_int one = 1;
   lapack_int failed = 0;
-  // LAPACK stores matrices by columns: our lower triangle is its upper triangle.
+  // LAPACK stores matrices by columns: our lower triangle is LAPACK's upper triangle.
   LAPACK_dposv("U", &order, &one, t.data(), &order, y.data(), &order, &failed);
   return failed > 0 ? failed - 1 : order;
 }
@@ -59,7 +59,7 @@ Solution<double> solve(const Problem& problem, staircase::Timeline& timeline) {
   std::copy_n(solution.data(), y.extent(0), y.data());
   if (order < y.extent(0) || !(std::abs(y(order - 1)) < 1)) {
     // The coefficient of this order is the first that is too large, and its step cannot be undone.
-    // The initial NaN in the array reports it to the harness.
+    // The coefficient stays NaN, its initial value, and the harness reports it.
     --order;
     if (order > 0) factorise_and_solve(problem.r, {t.data(), {order, order}}, {y.data(), {order}});
   }

@@ -10,7 +10,7 @@ using staircase::View;
 
 // [solve_system]
 /// Solves a system by Durbin's recursion (Golub and Van Loan, algorithm 4.7.1). A step computes the
-/// solution of order k + 1 from the one of order k. The update is in place, in pairs: y_i and
+/// solution of order k + 1 from the solution of order k. The update is in place, in pairs: y_i and
 /// y_(k+1-i) depend only on each other.
 template <typename T>
 void solve_system(View<const T, 1> r, View<T, 1> y, View<T, 1> alphas) {

@@ -4,7 +4,7 @@
 ///          orders are computed in one pass, so each element of r that is loaded is used three
 ///          times.
 /// Legal:   the sum of the second order is regrouped into two sums over y of the first order.
-/// Expect:  each element is transferred once; arithmetic and shared memory take as long as this.
+/// Expect:  each element is transferred once; arithmetic and shared memory take equally long.
 /// Run:     ./climb durbin_levinson_batched --stages 02,03
 /// Next:    04_system_per_block gives a system of higher order a block of threads.
 
@@ -64,9 +64,9 @@ __device__ Sums<T> sums_of(const T (&y)[order], unsigned k, const Row<T>* tile) 
 
 // [solve_in_registers]
 /// Solves one system of order up to 64 per thread by Durbin's recursion, two orders at a time. A
-/// block has blockDim.y warps, which exchange no data. The barrier keeps them at the same position
-/// of the long unrolled program, so that instructions fetched by one warp are still cached for the
-/// others.
+/// block has blockDim.y warps, which exchange no data. The barrier keeps the warps at the same
+/// position of the long unrolled program, so that instructions fetched by one warp are still cached
+/// for the other warps.
 template <typename T>
 __global__ void __launch_bounds__(team<T>* warp, resident)
     solve_in_registers(View<const T, 2> r, View<T, 3> solution) {

@@ -5,7 +5,7 @@
 /// Legal:   pairs of y are disjoint, and the thread that writes a pair also reads it for the sum;
 ///          the terms of the sum have another order.
 /// Expect:  limited by shared memory for high orders, and by the dependency chain of an order for
-///          low ones.
+///          low orders.
 /// Run:     ./climb durbin_levinson_batched --stages 02,04
 /// Next:    05_system_per_subwarp solves each system in the registers of a few lanes.
 
@@ -28,8 +28,8 @@ constexpr unsigned sums_of_block = 2 * most_threads / warp;
 // [sizes]
 
 // [sum_over_block]
-/// The sum of `part` over all threads of the block, returned to every thread. `sums` has one
-/// element per warp.
+/// Returns to every thread the sum of `part` over all threads of the block. `sums` has one element
+/// per warp.
 template <typename T>
 __device__ T sum_over_block(T part, T* sums) {
   for (unsigned distance = warp / 2; distance > 0; distance /= 2)

@@ -28,8 +28,8 @@ constexpr unsigned held = 32;     // positions of the row of pairs per lane
 constexpr unsigned team = 4;      // warps per block
 constexpr unsigned resident = 2;  // blocks per SM for which the compiler limits the registers
 
-/// Elements of the positions of one lane. The additional slot lets rows and columns of a tile use
-/// all banks.
+/// A row of a tile: the elements at the positions of one lane. The additional slot lets rows and
+/// columns of a tile use all banks.
 template <typename T>
 using Row = T[held + 1];
 
@@ -41,8 +41,8 @@ struct Tiles {
 // [sizes]
 
 // [divide]
-/// a / b for b > 0. x is a reciprocal with at least 20 correct bits. With its relative error e, the
-/// quotient is a x / (1 - e), and a x (1 + e + e²) has nearly all bits of it.
+/// Returns a / b for b > 0. x is a reciprocal with at least 20 correct bits and a relative error e.
+/// The quotient is a x / (1 - e), and a x (1 + e + e²) agrees with it in nearly all bits.
 __device__ inline double divide(double a, double b) {
   double x = 0;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(x) : "d"(b));
@@ -105,7 +105,7 @@ __device__ void write(const Tiles<T>& tiles, unsigned s0, unsigned systems, View
 /// element stays in its slot until it leaves the lane.
 __device__ constexpr unsigned slot(unsigned m, unsigned step) { return (m - step) % held; }
 
-/// One step of the lattice for one pair.
+/// Does one step of the lattice for one pair.
 template <typename T>
 __device__ void update(T alpha, T& v, T& u) {
   const T before = v;

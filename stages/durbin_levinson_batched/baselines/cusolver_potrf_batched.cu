@@ -118,8 +118,8 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const auto first =
       std::find_if(failed.begin(), failed.end(), [](int index) { return index > 0; });
   if (first != failed.end()) {
-    // The harness reports the first system that is not positive definite, by its first reflection
-    // coefficient that is too large: that of the largest order whose matrix is positive definite.
+    // The harness reports the first system that is not positive definite, and its first coefficient
+    // that is too large. Its index is the largest order with a positive definite matrix.
     Problem leading;
     leading.systems = 1;
     leading.n = *first - 1;

@@ -33,8 +33,8 @@ inline lapack_int factorise_and_solve(lapack_int n, float* t, float* y) {
   return failed;
 }
 
-/// Solves the leading `order` equations of a system and returns their number, or a smaller one: the
-/// order of the largest leading submatrix of T that is positive definite. `t` is scratch space.
+/// Solves the leading `order` equations of a system, or as many as the largest positive definite
+/// leading submatrix of T has. Returns the number of solved equations. `t` is scratch space.
 template <typename T>
 std::size_t solve_system(View<const T, 1> r, std::size_t order, View<T, 1> y,
                          staircase::Elements<T>& t) {

@@ -101,7 +101,7 @@ void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r, 
 // [tridag]
 
 // [rollback]
-/// One step backwards in time, from tau(g + 1) to tau(g).
+/// Does one step backwards in time, from tau(g + 1) to tau(g).
 template <typename Real>
 void rollback(std::size_t g, State<Real>& state) {
   auto& [num_x, num_y, num_t, ix, iy, x, y, tau, dx, dxx, dy, dyy, mu_x, var_x, mu_y, var_y, result,
@@ -158,7 +158,7 @@ void rollback(std::size_t g, State<Real>& state) {
 // [rollback]
 
 // [value]
-/// The price of one option.
+/// Returns the price of one option.
 template <typename Real>
 Real value(const Problem& problem, double strike, State<Real>& state) {
   init_grid(problem, state);

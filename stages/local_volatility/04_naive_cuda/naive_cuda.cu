@@ -58,7 +58,7 @@ __global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2)
       }
 }
 
-/// U = R / dt + Lx R / 2
+/// Computes U = R / dt + Lx R / 2.
 template <typename Real>
 __global__ void explicit_x(State<Real> s) {
   const Real half = 0.5;
@@ -72,7 +72,7 @@ __global__ void explicit_x(State<Real> s) {
       }
 }
 
-/// V = Ly R, U = U + V
+/// Computes V = Ly R and U = U + V.
 template <typename Real>
 __global__ void explicit_y(State<Real> s) {
   for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
@@ -86,7 +86,7 @@ __global__ void explicit_y(State<Real> s) {
       }
 }
 
-/// The systems (1 / dt - Lx / 2) U' = U, one per j
+/// Solves the systems (1 / dt - Lx / 2) U' = U, one per j.
 template <typename Real>
 __global__ void implicit_x(State<Real> s) {
   const Real half = 0.5;
@@ -107,7 +107,7 @@ __global__ void solve_x(Systems<Real> s) {
                    s.wx.row(k, j));
 }
 
-/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i
+/// Solves the systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i.
 template <typename Real>
 __global__ void implicit_y(State<Real> s) {
   const Real half = 0.5;

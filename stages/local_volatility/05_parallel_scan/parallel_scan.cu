@@ -1,7 +1,7 @@
 /// \file
 /// Changed: tridag() solves by parallel scans, in a team of threads; its two kernels and their
 ///          launches change with it, and the arrays of pivots are gone.
-/// Legal:   each of its three recurrences applies one function per row to a running value. The
+/// Legal:   each of the three recurrences applies one function per row to a running value. The
 ///          composition of functions is associative, so it may be grouped (and scanned) in any way.
 /// Expect:  a solve reads and writes each element once; the other kernels take as long as in 04.
 /// Run:     ./climb local_volatility --stages 04,05
@@ -31,23 +31,23 @@ struct Rows {
   Real a[held], s[held], c[held], r[held];
 };
 
-/// Advances (q, G) by one row: the pivot is the ratio of the new q to the old one, and g = G / q =
-/// 1 + c / pivot. Diffusion has a, c <= 0 <= s: then all terms are positive, and nothing cancels.
+/// Advances (q, G) by one row: the pivot is the ratio of the new q to the old q, and g = G / q = 1
+/// + c / pivot. For diffusion, a, c <= 0 <= s, so all terms are positive and nothing cancels.
 template <typename Real, int held>
 __device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g) {
   g = rows.s[m] * q - rows.a[m] * g;
   q = g - rows.c[m] * q;
 }
 
-/// t / q, given 1 / q, with the single rounding of a division. The product alone has two.
+/// Returns t / q, given 1 / q, with the single rounding of a division. A product alone has two.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
   return fma(fma(-x, q, t), reciprocal, x);
 }
 
-/// Converts the rows of a team to x(i) = d(i) + e(i) x(i + 1). g_above and d_above are the values
-/// of the row above the team's first row, and become the values of its last row.
+/// Converts the rows of a team to x(i) = d(i) + e(i) x(i + 1). On entry, g_above and d_above belong
+/// to the row above the team's first row; on return, they belong to the team's last row.
 template <int team, typename Real, int held>
 __device__ void eliminate(const Rows<Real, held>& rows, Real (&d)[held], Real (&e)[held],
                           Real& g_above, Real& d_above) {
@@ -77,8 +77,8 @@ __device__ void eliminate(const Rows<Real, held>& rows, Real (&d)[held], Real (&
   for (int m = 0; m < held; ++m) d_before = d[m] = f[m](d_before);
 }
 
-/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d. x_below is the value of the row below the
-/// team's last row, and becomes the value of its first row.
+/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d. On entry, x_below is the value of the row
+/// below the team's last row; on return, it is the value of the team's first row.
 template <int team, typename Real, int held>
 __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below) {
   Linear<Real> all{0, 1};
@@ -95,7 +95,7 @@ __device__ void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<R
                        View<Real, 1> u) {
   const std::size_t n = a.extent(0);
   constexpr std::size_t chunk = team * held;
-  std::size_t first = threadIdx.x * held;  // row of this thread
+  std::size_t first = threadIdx.x * held;  // first row of this thread
   Real d[held], e[held];
   Real g_above = 1, d_above = 0, x_below = 0;
 
@@ -147,7 +147,7 @@ __global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2)
       }
 }
 
-/// U = R / dt + Lx R / 2
+/// Computes U = R / dt + Lx R / 2.
 template <typename Real>
 __global__ void explicit_x(State<Real> s) {
   const Real half = 0.5;
@@ -161,7 +161,7 @@ __global__ void explicit_x(State<Real> s) {
       }
 }
 
-/// V = Ly R, U = U + V
+/// Computes V = Ly R and U = U + V.
 template <typename Real>
 __global__ void explicit_y(State<Real> s) {
   for (unsigned k = blockIdx.z; k < s.outer; k += gridDim.z)
@@ -175,7 +175,7 @@ __global__ void explicit_y(State<Real> s) {
       }
 }
 
-/// The systems (1 / dt - Lx / 2) U' = U, one per j
+/// Solves the systems (1 / dt - Lx / 2) U' = U, one per j.
 template <typename Real>
 __global__ void implicit_x(State<Real> s) {
   const Real half = 0.5;
@@ -196,7 +196,7 @@ __global__ void solve_x(State<Real> s) {
                          s.u.row(k, j));
 }
 
-/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i
+/// Solves the systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i.
 template <typename Real>
 __global__ void implicit_y(State<Real> s) {
   const Real half = 0.5;

@@ -26,23 +26,23 @@ using staircase::rows;
 using staircase::View;
 
 // [elimination]
-/// Advances (q, G) by one row: the pivot is the ratio of the new q to the old one, and g = G / q =
-/// 1 + c / pivot. Diffusion has a, c <= 0 <= s: then all terms are positive, and nothing cancels.
+/// Advances (q, G) by one row: the pivot is the ratio of the new q to the old q, and g = G / q = 1
+/// + c / pivot. For diffusion, a, c <= 0 <= s, so all terms are positive and nothing cancels.
 template <typename Real, int held>
 __device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g) {
   g = rows.s[m] * q - rows.a[m] * g;
   q = g - rows.c[m] * q;
 }
 
-/// t / q, given 1 / q, with the single rounding of a division. The product alone has two.
+/// Returns t / q, given 1 / q, with the single rounding of a division. A product alone has two.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
   return fma(fma(-x, q, t), reciprocal, x);
 }
 
-/// Converts the rows of a team to x(i) = d(i) + e(i) x(i + 1). g_above and d_above are the values
-/// of the row above the team's first row, and become the values of its last row.
+/// Converts the rows of a team to x(i) = d(i) + e(i) x(i + 1). On entry, g_above and d_above belong
+/// to the row above the team's first row; on return, they belong to the team's last row.
 template <int team, typename Real, int held>
 __device__ void eliminate(const Rows<Real, held>& rows, Real (&d)[held], Real (&e)[held],
                           Real& g_above, Real& d_above) {
@@ -72,8 +72,8 @@ __device__ void eliminate(const Rows<Real, held>& rows, Real (&d)[held], Real (&
   for (int m = 0; m < held; ++m) d_before = d[m] = f[m](d_before);
 }
 
-/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d. x_below is the value of the row below the
-/// team's last row, and becomes the value of its first row.
+/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d. On entry, x_below is the value of the row
+/// below the team's last row; on return, it is the value of the team's first row.
 template <int team, typename Real, int held>
 __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below) {
   Linear<Real> all{0, 1};
@@ -91,7 +91,7 @@ template <int team, int held, typename Real, typename RowOf>
 __device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
   __shared__ SharedRows<Real, held> shared;
   constexpr std::size_t chunk = team * held;
-  std::size_t first = 0;  // row of the team
+  std::size_t first = 0;  // first row of the team
   Real d[held], e[held];
   Real g_above = 1, d_above = 0, x_below = 0;
 
@@ -118,7 +118,7 @@ __device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
 // [tridag]
 
 // [time]
-/// A thread goes down a column, so it needs the logarithm of x only once.
+/// Computes the coefficients of step g. A thread goes down a column and needs log(x) only once.
 template <typename Real>
 __global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2) {
   const Real half = 0.5;
@@ -142,7 +142,7 @@ __global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2)
   }
 }
 
-/// V = Ly R along the rows of a tile, then U = R / dt + Lx R / 2 + V along its columns
+/// Computes V = Ly R along the rows of a tile, then U = R / dt + Lx R / 2 + V along its columns.
 template <typename Real>
 __global__ void explicit_xy(State<Real> s) {
   __shared__ Real r[tile_size + 2][tile_size];  // R of the tile and of the rows above and below
@@ -182,7 +182,7 @@ __global__ void explicit_xy(State<Real> s) {
       }
 }
 
-/// The systems (1 / dt - Lx / 2) U' = U, one per j
+/// Solves the systems (1 / dt - Lx / 2) U' = U, one per j.
 template <typename Real, int team, int held>
 __global__ void implicit_x(State<Real> s) {
   const Real half = 0.5;
@@ -203,7 +203,7 @@ __global__ void implicit_x(State<Real> s) {
     }
 }
 
-/// The right-hand side along y: V becomes U' / dt - V / 2
+/// Computes the right-hand side along y: V becomes U' / dt - V / 2.
 template <typename Real>
 __global__ void right_side_y(State<Real> s) {
   __shared__ Real u[tile_size][tile_size];
@@ -223,7 +223,7 @@ __global__ void right_side_y(State<Real> s) {
       }
 }
 
-/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i
+/// Solves the systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i.
 template <typename Real, int team, int held>
 __global__ void implicit_y(State<Real> s) {
   const Real half = 0.5;

@@ -1,7 +1,7 @@
 /// \file
 /// Changed: all arrays are in the order of y, so the rows of a system along x are num_y apart,
-///          between the rows of its neighbours. The Thomas algorithm returns for these systems and
-///          merges with the explicit half steps, and no data are transposed.
+///          between the rows of neighbouring systems. The Thomas algorithm returns for these
+///          systems and merges with the explicit half steps, and no data are transposed.
 /// Legal:   the systems along x are independent, and a thread that goes down a column visits the
 ///          points in the order in which the Thomas algorithm needs their right-hand sides.
 /// Expect:  less time than 06 if there are enough systems to fill the GPU, otherwise more.
@@ -26,23 +26,23 @@ using staircase::rows;
 using staircase::View;
 
 // [elimination]
-/// Advances (q, G) by one row: the pivot is the ratio of the new q to the old one, and g = G / q =
-/// 1 + c / pivot. Diffusion has a, c <= 0 <= s: then all terms are positive, and nothing cancels.
+/// Advances (q, G) by one row: the pivot is the ratio of the new q to the old q, and g = G / q = 1
+/// + c / pivot. For diffusion, a, c <= 0 <= s, so all terms are positive and nothing cancels.
 template <typename Real, int held>
 __device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g) {
   g = rows.s[m] * q - rows.a[m] * g;
   q = g - rows.c[m] * q;
 }
 
-/// t / q, given 1 / q, with the single rounding of a division. The product alone has two.
+/// Returns t / q, given 1 / q, with the single rounding of a division. A product alone has two.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
   return fma(fma(-x, q, t), reciprocal, x);
 }
 
-/// Converts the rows of a team to x(i) = d(i) + e(i) x(i + 1). g_above and d_above are the values
-/// of the row above the team's first row, and become the values of its last row.
+/// Converts the rows of a team to x(i) = d(i) + e(i) x(i + 1). On entry, g_above and d_above belong
+/// to the row above the team's first row; on return, they belong to the team's last row.
 template <int team, typename Real, int held>
 __device__ void eliminate(const Rows<Real, held>& rows, Real (&d)[held], Real (&e)[held],
                           Real& g_above, Real& d_above) {
@@ -72,8 +72,8 @@ __device__ void eliminate(const Rows<Real, held>& rows, Real (&d)[held], Real (&
   for (int m = 0; m < held; ++m) d_before = d[m] = f[m](d_before);
 }
 
-/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d. x_below is the value of the row below the
-/// team's last row, and becomes the value of its first row.
+/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d. On entry, x_below is the value of the row
+/// below the team's last row; on return, it is the value of the team's first row.
 template <int team, typename Real, int held>
 __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below) {
   Linear<Real> all{0, 1};
@@ -91,7 +91,7 @@ template <int team, int held, typename Real, typename RowOf>
 __device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
   __shared__ SharedRows<Real, held> shared;
   constexpr std::size_t chunk = team * held;
-  std::size_t first = 0;  // row of the team
+  std::size_t first = 0;  // first row of the team
   Real d[held], e[held];
   Real g_above = 1, d_above = 0, x_below = 0;
 
@@ -118,7 +118,7 @@ __device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
 // [tridag]
 
 // [time]
-/// A thread computes the logarithm of x once and goes along the row.
+/// Computes the coefficients of step g. A thread goes along a row and needs log(x) only once.
 template <typename Real>
 __global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2) {
   const Real half = 0.5;
@@ -137,12 +137,12 @@ __global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2)
     }
 }
 
-/// Rows that a thread loads together, so that it waits for memory only once.
+/// Number of rows that a thread loads together, so that it waits for memory only once.
 template <typename Real>
 constexpr unsigned batch_of = 32 / sizeof(Real);
 
-/// V = Ly R, and the elimination of (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V down a column by
-/// the Thomas algorithm; stores d in u and e in mu_x
+/// Computes V = Ly R and eliminates (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V down a column by
+/// the Thomas algorithm; stores d in u and e in mu_x.
 template <typename Real>
 __device__ void eliminate_column(const State<Real>& s, unsigned k, unsigned j) {
   constexpr unsigned batch = batch_of<Real>;
@@ -187,7 +187,7 @@ __device__ void eliminate_column(const State<Real>& s, unsigned k, unsigned j) {
   }
 }
 
-/// U'(i) = d(i) + e(i) U'(i + 1), up the column
+/// Computes U'(i) = d(i) + e(i) U'(i + 1), up the column.
 template <typename Real>
 __device__ void substitute_column(const State<Real>& s, unsigned k, unsigned j) {
   constexpr unsigned batch = batch_of<Real>;
@@ -215,7 +215,7 @@ __global__ void half_step_x(State<Real> s) {
     }
 }
 
-/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i
+/// Solves the systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i.
 template <typename Real, int team, int held>
 __global__ void implicit_y(State<Real> s) {
   const Real half = 0.5;

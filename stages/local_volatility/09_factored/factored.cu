@@ -26,7 +26,7 @@ using staircase::row;
 using staircase::rows;
 using staircase::View;
 
-/// Rows for which factors along y are stored: a multiple of the chunk of tridag().
+/// Number of rows for which factors along y are stored: a multiple of the chunk of tridag().
 inline std::size_t padded(std::size_t num_y) { return (num_y / 1024 + 1) * 1024; }
 
 // [state]
@@ -34,21 +34,21 @@ inline std::size_t padded(std::size_t num_y) { return (num_y / 1024 + 1) * 1024;
 /// vectors of a time step.
 template <typename Real>
 struct State : OneGrid<Real> {
-  View<Real, 3> inverse_x;                             // (step, i, j): of the pivots along x
-  View<Real, 1> pivot_y, inverse_y, below_y, above_y;  // in the order of tridag()
-  View<Real, 1> u, v;                                  // at(k, i, j)
+  View<Real, 3> inverse_x;                             // inverse pivots along x: (step, i, j)
+  View<Real, 1> pivot_y, inverse_y, below_y, above_y;  // factors along y, in the order of tridag()
+  View<Real, 1> u, v;                                  // indexed by at(k, i, j)
 };
 // [state]
 
-/// t / q, given 1 / q, with the single rounding of a division. The product alone has two.
+/// Returns t / q, given 1 / q, with the single rounding of a division. A product alone has two.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
   return fma(fma(-x, q, t), reciprocal, x);
 }
 
-/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d. x_below is the value of the row below the
-/// team's last row, and becomes the value of its first row.
+/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d. On entry, x_below is the value of the row
+/// below the team's last row; on return, it is the value of the team's first row.
 template <int team, typename Real, int held>
 __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below) {
   Linear<Real> all{0, 1};
@@ -67,14 +67,14 @@ __device__ std::size_t factor_of_row(std::size_t i) {
   return i - in_chunk + in_chunk % held * team + in_chunk / held;
 }
 
-/// Solves a system of n rows along y with right-hand side r_of(i), which is 0 beyond the end, for u
-/// by a team of threads. A system that does not fit into the team is solved in chunks; all chunks
-/// except the last store d in u.
+/// Solves a system of n rows along y for u by a team of threads. The right-hand side is r_of(i),
+/// which must be 0 beyond the end. A system that does not fit into the team is solved in chunks;
+/// all chunks except the last store d in u.
 template <int team, int held, typename Real, typename ValueOf>
 __device__ void tridag(const State<Real>& s, std::size_t n, ValueOf r_of, Real* u) {
   __shared__ SharedValues<Real, held> shared;
   constexpr std::size_t chunk = team * held;
-  std::size_t first = 0;  // row of the team
+  std::size_t first = 0;  // first row of the team
   Real d[held], e[held];
   Real d_above = 0, x_below = 0;
 
@@ -105,7 +105,7 @@ __device__ void tridag(const State<Real>& s, std::size_t n, ValueOf r_of, Real* 
 // [tridag]
 
 // [factorise]
-/// The inverse pivots along x of the time steps g, g - 1, ...; each thread has one pair (step, j)
+/// Computes the inverse pivots along x of steps g, g - 1, ...; each thread has one pair (step, j).
 template <typename Real>
 __global__ void factorise_x(State<Real> s, unsigned g) {
   const unsigned room = s.inverse_x.extent(0), steps = min(room, g + 1);
@@ -122,7 +122,7 @@ __global__ void factorise_x(State<Real> s, unsigned g) {
     }
 }
 
-/// The factors along y, by one thread; rows beyond the last one get the factors of x = 0
+/// Computes the factors along y in one thread; rows beyond the last one get the factors of x = 0.
 template <typename Real, int team, int held>
 __global__ void factorise_y(State<Real> s) {
   const Real half = 0.5;
@@ -146,12 +146,12 @@ __global__ void factorise_y(State<Real> s) {
 // [factorise]
 
 // [time]
-/// Rows that a thread loads together, so that it waits for memory only once.
+/// Number of rows that a thread loads together, so that it waits for memory only once.
 template <typename Real>
 constexpr unsigned batch_of = 64 / sizeof(Real);
 
-/// V = Ly R, and the elimination of (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V down a column by
-/// the Thomas algorithm; stores d in u. `var` is the variance without its factor of x.
+/// Computes V = Ly R and eliminates (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V down a column by
+/// the Thomas algorithm; stores d in u. `var` is the variance without its factor for x.
 template <typename Real>
 __device__ void eliminate_column(const State<Real>& s, View<Real, 2> inverse_x, Real var,
                                  unsigned k, unsigned j) {
@@ -183,7 +183,7 @@ __device__ void eliminate_column(const State<Real>& s, View<Real, 2> inverse_x, 
   }
 }
 
-/// U'(i) = d(i) + e(i) U'(i + 1), up the column
+/// Computes U'(i) = d(i) + e(i) U'(i + 1), up the column.
 template <typename Real>
 __device__ void substitute_column(const State<Real>& s, View<Real, 2> inverse_x, Real var,
                                   unsigned k, unsigned j) {
@@ -214,7 +214,7 @@ __global__ void half_step_x(State<Real> s, unsigned g, unsigned step) {
     }
 }
 
-/// The systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i
+/// Solves the systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i.
 template <typename Real, int team, int held>
 __global__ void implicit_y(State<Real> s) {
   const Real half = 0.5;

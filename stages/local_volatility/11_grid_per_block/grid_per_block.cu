@@ -27,7 +27,7 @@ using staircase::row;
 using staircase::rows;
 
 // [factorise]
-/// The inverse pivots along x of the time steps g, g - 1, ...; each thread has one pair (step, j)
+/// Computes the inverse pivots along x of steps g, g - 1, ...; each thread has one pair (step, j).
 template <typename Real>
 __global__ void factorise_x(State<Real> s, unsigned g) {
   const unsigned room = s.inverse_x.extent(0), steps = min(room, g + 1);
@@ -46,8 +46,8 @@ __global__ void factorise_x(State<Real> s, unsigned g) {
 // [factorise]
 
 // [enter]
-/// The value that enters this thread's segment of a column: the functions of the segments before it
-/// applied to zero, one after the other. `mine` is the function of this segment.
+/// Returns the value that enters this thread's segment of a column: the functions of the segments
+/// before it, applied to zero one after the other. `mine` is the function of this segment.
 template <int direction, typename Real>
 __device__ Real enter(Linear<Real>* segments, Linear<Real> mine, const Shape& shape,
                       unsigned segment, unsigned j, unsigned width) {
@@ -66,7 +66,7 @@ __device__ Real enter(Linear<Real>* segments, Linear<Real> mine, const Shape& sh
 // [enter]
 
 // [columns]
-/// Starts to copy the inverse pivots of a time step; each thread copies those that only it reads.
+/// Starts to copy the inverse pivots of a time step; each thread copies those that it alone reads.
 template <typename Real>
 __device__ void fetch(const State<Real>& s, const Strip<Real>& strip, const Column<Real>& c,
                       unsigned step) {
@@ -81,8 +81,8 @@ __device__ void fetch(const State<Real>& s, const Strip<Real>& strip, const Colu
   __pipeline_commit();
 }
 
-/// R above the first row of a segment and below its last row. Beyond the grid it is zero, and its
-/// coefficient is zero as well.
+/// Returns R above the first row of a segment and below its last row. Beyond the grid, R is zero,
+/// and its coefficient is zero as well.
 template <typename Real>
 __device__ Neighbours<Real> beside(const Strip<Real>& strip, const Shape& shape,
                                    const Column<Real>& c) {
@@ -93,8 +93,8 @@ __device__ Neighbours<Real> beside(const Strip<Real>& strip, const Shape& shape,
   return r;
 }
 
-/// W = (1 / dt - Lx / 2)^-1 (Lx + Ly) R / 2, where W contains Ly R / 2 before; `var_t` is the
-/// variance's factor of time. Then starts to copy the inverse pivots of the step `next`.
+/// Computes W = (1 / dt - Lx / 2)^-1 (Lx + Ly) R / 2 from W = Ly R / 2; `var_t` is the factor of
+/// the variance for the time. Then starts to copy the inverse pivots of the step `next`.
 template <typename Real>
 __device__ void solve_columns(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
                               const Column<Real>& c, Real var_t, unsigned next) {
@@ -150,7 +150,7 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
 // [columns]
 
 // [on_chip]
-/// Rolls R back by `steps` time steps, from step g on; each block has one option at a time
+/// Rolls R back by `steps` time steps, from step g on. Each block has one option at a time.
 template <typename Real>
 __global__ void __launch_bounds__(threads_of_strip, sizeof(Real) == 4 ? 2 : 1)
     roll_back(State<Real> s, Shape shape, unsigned g, unsigned steps) {
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(threads_of_strip, sizeof(Real) == 4 ? 2 : 1)
 // [on_chip]
 
 // [launch]
-/// The launch of roll_back().
+/// Describes the launch of roll_back().
 template <typename Real>
 auto roll_back_launch(const Shape& shape) {
   return staircase::ClusterLaunch(roll_back<Real>, shape.blocks, threads_of_strip,

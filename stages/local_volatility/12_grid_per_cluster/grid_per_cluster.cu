@@ -1,8 +1,8 @@
 /// \file
 /// Changed: the blocks of a cluster keep a grid together, each a strip of rows, and exchange the
 ///          values at the edges of strips. The launch has as many clusters as the GPU can hold.
-/// Legal:   segments of a column are combined in the same order, in whichever block they are, and a
-///          barrier of the cluster replaces a barrier of the block where blocks exchange data.
+/// Legal:   segments of a column are combined in the same order, in whichever block they are. A
+///          barrier of the cluster replaces the barrier of the block wherever blocks exchange data.
 /// Expect:  no memory traffic except for the factors; waits of blocks for each other are the limit.
 /// Run:     ./climb local_volatility --stages 09-12
 /// Next:    13_adjoint_sweep does the steps once for all options, which share these steps.
@@ -28,7 +28,7 @@ using staircase::row;
 using staircase::rows;
 
 // [factorise]
-/// The inverse pivots along x of the time steps g, g - 1, ...; each thread has one pair (step, j)
+/// Computes the inverse pivots along x of steps g, g - 1, ...; each thread has one pair (step, j).
 template <typename Real>
 __global__ void factorise_x(State<Real> s, unsigned g) {
   const unsigned room = s.inverse_x.extent(0), steps = min(room, g + 1);
@@ -47,8 +47,8 @@ __global__ void factorise_x(State<Real> s, unsigned g) {
 // [factorise]
 
 // [enter]
-/// The functions of the blocks before this one, applied to zero, if each block has one segment of a
-/// column. A batch of functions is read before the first of them is needed.
+/// Applies the functions of the blocks before this one to zero, if each block has one segment of a
+/// column. Reads a batch of functions before the first of them is needed.
 template <int direction, typename Real>
 __device__ Real enter_block(Linear<Real>* segment) {
   constexpr unsigned batch = 8;
@@ -69,8 +69,8 @@ __device__ Real enter_block(Linear<Real>* segment) {
   return value;
 }
 
-/// The value that enters this thread's segment of a column: the functions of the segments before
-/// it, in all blocks of the cluster, applied to zero. `mine` is the function of this segment.
+/// Returns the value that enters this thread's segment of a column: the functions of all earlier
+/// segments, in all blocks of the cluster, applied to zero. `mine` is this segment's function.
 template <int direction, typename Real>
 __device__ Real enter(Linear<Real>* segments, Linear<Real> mine, const Shape& shape,
                       unsigned segment, unsigned j, unsigned width) {
@@ -96,7 +96,7 @@ __device__ Real enter(Linear<Real>* segments, Linear<Real> mine, const Shape& sh
 // [enter]
 
 // [columns]
-/// Starts to copy the inverse pivots of a time step; each thread copies those that only it reads.
+/// Starts to copy the inverse pivots of a time step; each thread copies those that it alone reads.
 template <typename Real>
 __device__ void fetch(const State<Real>& s, const Strip<Real>& strip, const Column<Real>& c,
                       unsigned step) {
@@ -111,8 +111,8 @@ __device__ void fetch(const State<Real>& s, const Strip<Real>& strip, const Colu
   __pipeline_commit();
 }
 
-/// R above the first row of a segment and below its last row. Beyond the grid it is zero, and its
-/// coefficient is zero as well.
+/// Returns R above the first row of a segment and below its last row. Beyond the grid, R is zero,
+/// and its coefficient is zero as well.
 template <typename Real>
 __device__ Neighbours<Real> beside(const Strip<Real>& strip, const Shape& shape,
                                    const Column<Real>& c) {
@@ -129,8 +129,8 @@ __device__ Neighbours<Real> beside(const Strip<Real>& strip, const Shape& shape,
   return r;
 }
 
-/// W = (1 / dt - Lx / 2)^-1 (Lx + Ly) R / 2, where W contains Ly R / 2 before; `var_t` is the
-/// variance's factor of time. Then starts to copy the inverse pivots of the step `next`.
+/// Computes W = (1 / dt - Lx / 2)^-1 (Lx + Ly) R / 2 from W = Ly R / 2; `var_t` is the factor of
+/// the variance for the time. Then starts to copy the inverse pivots of the step `next`.
 template <typename Real>
 __device__ void solve_columns(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
                               const Column<Real>& c, Real var_t, unsigned next) {
@@ -186,8 +186,8 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
 // [columns]
 
 // [on_chip]
-/// Rolls R back by `steps` time steps, from step g on; each cluster has one option at a time, and
-/// each of its blocks a strip of the grid
+/// Rolls R back by `steps` time steps, from step g on. Each cluster has one option at a time, and
+/// each of its blocks has a strip of the grid.
 template <typename Real>
 __global__ void __launch_bounds__(threads_of_strip, sizeof(Real) == 4 ? 2 : 1)
     roll_back(State<Real> s, Shape shape, unsigned g, unsigned steps) {
@@ -215,7 +215,7 @@ __global__ void __launch_bounds__(threads_of_strip, sizeof(Real) == 4 ? 2 : 1)
 // [on_chip]
 
 // [launch]
-/// The launch of roll_back().
+/// Describes the launch of roll_back().
 template <typename Real>
 auto roll_back_launch(const Shape& shape) {
   return staircase::ClusterLaunch(roll_back<Real>, shape.blocks, threads_of_strip,

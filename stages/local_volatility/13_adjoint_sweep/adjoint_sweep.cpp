@@ -3,7 +3,7 @@
 /// Changed: one adjoint sweep over time replaces one sweep per option. It runs from today to
 ///          maturity, with the transposed steps of the scheme, and carries weights of the payoff.
 /// Legal:   a step is linear in R, so the product of point, steps and payoff may be grouped from
-///          the left as well as from the right, equal up to rounding.
+///          the left or from the right. Both results are equal up to rounding.
 /// Expect:  the time that stage 00 takes for one option, for any number of options.
 /// Run:     ./climb local_volatility --stages 00,13
 /// Next:    14_adjoint_hoisted hoists the work that all steps share.
@@ -98,7 +98,7 @@ void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r, 
 // [tridag]
 
 // [step]
-/// One step of the sweep, from tau(g) to tau(g + 1): the parts of a step of stage 00, each
+/// Does one step of the sweep, from tau(g) to tau(g + 1): the parts of a step of stage 00, each
 /// transposed, in the opposite order.
 template <typename Real>
 void step(std::size_t g, State<Real>& state) {

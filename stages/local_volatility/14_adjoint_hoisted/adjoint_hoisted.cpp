@@ -57,13 +57,13 @@ void init_grid(const Problem& problem, State<Real>& state) {
 // [init_grid]
 
 // [stencil]
-/// A row of an operator: lower R(i - 1) + centre R(i) + upper R(i + 1)
+/// A row of an operator; its product with R is lower R(i - 1) + centre R(i) + upper R(i + 1).
 template <typename Real>
 struct Stencil {
   Real lower, centre, upper;
 };
 
-/// Row i of half an operator, as a function of the variance; the drift is zero.
+/// Returns row i of half an operator, as a function of the variance; the drift is zero.
 template <typename Real>
 auto half_operator(View<Real, 2> d, View<Real, 2> dd, std::size_t i) {
   const Real half = 0.5, mu = 0;
@@ -77,7 +77,7 @@ auto half_operator(View<Real, 2> d, View<Real, 2> dd, std::size_t i) {
 // [stencil]
 
 // [factorise_y]
-/// The operator and its factors along y, which are the same for all i and all times.
+/// Computes the operator along y and its factors, which are the same for all i and all times.
 template <typename Real>
 void factorise_y(Real var_y, Real dt_inv, State<Real>& state) {
   for (std::size_t j = 0; j < state.num_y; ++j) {
@@ -112,8 +112,8 @@ void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r, 
 // [tridag]
 
 // [step]
-/// z = (1 / dt - Ly' / 2)^-1 z, one system per i, with the factors of the matrix: the transposed
-/// upper factor first
+/// Computes z = (1 / dt - Ly' / 2)^-1 z, one system per i, with the factors of the matrix. The
+/// transposed upper factor comes first.
 template <typename Real>
 void solve_y(State<Real>& s) {
   for (std::size_t i = 0; i < s.num_x; ++i) {
@@ -126,7 +126,7 @@ void solve_y(State<Real>& s) {
   }
 }
 
-/// One step of the sweep: the parts of a step of stage 00, each transposed, in the opposite order.
+/// Does one step of the sweep: the transposed parts of a step of stage 00, in the opposite order.
 template <typename Real>
 void step(Real dt_inv, State<Real>& state) {
   auto& [num_x, num_y, num_t, ix, iy, x, y, tau, dx, dxx, dy, dyy, var_of_x, var_x, lower_y,

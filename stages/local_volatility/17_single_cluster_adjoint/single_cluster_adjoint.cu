@@ -22,8 +22,8 @@ using staircase::check;
 using staircase::Cluster;
 
 // [enter]
-/// The functions of the blocks before this one, applied to zero, if each block has one segment of a
-/// column. A batch of functions is read before the first of them is needed.
+/// Applies the functions of the blocks before this one to zero, if each block has one segment of a
+/// column. Reads a batch of functions before the first of them is needed.
 template <int direction, typename Real>
 __device__ Real enter_block(Linear<Real>* segment) {
   constexpr unsigned batch = 8;
@@ -44,8 +44,8 @@ __device__ Real enter_block(Linear<Real>* segment) {
   return value;
 }
 
-/// The value that enters this thread's segment of a column: the functions of the segments before
-/// it, in all blocks of the cluster, applied to zero. `mine` is the function of this segment.
+/// Returns the value that enters this thread's segment of a column: the functions of all earlier
+/// segments, in all blocks of the cluster, applied to zero. `mine` is this segment's function.
 template <int direction, typename Real>
 __device__ Real enter(Linear<Real>* segments, Linear<Real> mine, const Shape& shape,
                       unsigned segment, unsigned j, unsigned width) {
@@ -72,7 +72,7 @@ __device__ Real enter(Linear<Real>* segments, Linear<Real> mine, const Shape& sh
 
 // [columns]
 /// Reads the inverse pivots of a segment in a time step. Rows after the last row of the grid read
-/// the pivot of the last row, and multiply zeros by it.
+/// the pivot of the last row, by which they multiply zeros.
 template <typename Real>
 __device__ void load(const State<Real>& s, const Column<Real>& c, unsigned step,
                      Real (&inverse)[held_x]) {
@@ -81,7 +81,7 @@ __device__ void load(const State<Real>& s, const Column<Real>& c, unsigned step,
   for (unsigned m = 0; m < held_x; ++m) inverse[m] = from[min(m, c.last) * s.num_y];
 }
 
-/// p = (1 / dt - Lx' / 2)^-1 q in place of q. `inverse` gets the pivots of the step `next`.
+/// Computes p = (1 / dt - Lx' / 2)^-1 q in place of q. `inverse` gets the pivots of step `next`.
 template <typename Real>
 __device__ void solve_columns(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
                               const Column<Real>& c, unsigned next, Real (&inverse)[held_x]) {
@@ -121,8 +121,8 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
 // [columns]
 
 // [rows]
-/// w = q = (1 / dt - Ly' / 2)^-1 2 z / dt, computed as 2 z plus an increment, which has a smaller
-/// error. z becomes q - z, which add() needs, so that q takes no registers meanwhile.
+/// Computes w = q = (1 / dt - Ly' / 2)^-1 2 z / dt as 2 z plus an increment, for a smaller error. z
+/// becomes q - z, which add() needs, so that q takes no registers meanwhile.
 template <typename Real>
 __device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, OfRows<Real>& z) {
   OfRows<Real> b;  // finally the increment
@@ -157,8 +157,8 @@ __device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, OfR
   }
 }
 
-/// The z of the next step, z + (Lx' + Ly') p / 2, from q - z and from p in w, with
-/// Lx' p / 2 = p / dt - q
+/// Computes z of the next step, z + (Lx' + Ly') p / 2, from q - z and from p in w, with
+/// Lx' p / 2 = p / dt - q.
 template <typename Real>
 __device__ void add(const Strip<Real>& strip, const Rows<Real>& rows, Real dt_inv,
                     OfRows<Real>& z) {
@@ -176,8 +176,8 @@ __device__ void add(const Strip<Real>& strip, const Rows<Real>& rows, Real dt_in
 // [rows]
 
 // [sweep]
-/// Carries z over `steps` time steps, from step g on: one cluster, with a strip of the grid for
-/// each block
+/// Carries z over `steps` time steps, from step g on, on one cluster. Each block of the cluster has
+/// a strip of the grid.
 template <typename Real>
 __global__ void __launch_bounds__(threads_of_strip)
     sweep(State<Real> s, Shape shape, unsigned g, unsigned steps) {
@@ -218,7 +218,7 @@ __global__ void __launch_bounds__(threads_of_strip)
 // [sweep]
 
 // [launch]
-/// The launch of sweep().
+/// Describes the launch of sweep().
 template <typename Real>
 auto sweep_launch(const Shape& shape) {
   return staircase::ClusterLaunch(sweep<Real>, shape.blocks, threads_of_strip,

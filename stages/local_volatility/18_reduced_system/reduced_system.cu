@@ -1,6 +1,6 @@
 /// \file
-/// Changed: the segments of a column exchange data once per step instead of twice. Each publishes
-///          its effect on the values that enter at both of its ends, and one block combines them.
+/// Changed: segments of a column exchange data once per step instead of twice. Each one publishes
+///          its effect on the values that enter at its two ends, and one block combines them.
 /// Legal:   a segment depends linearly on the values that enter at its two ends, so the solutions
 ///          may be superposed (the partition method).
 /// Expect:  latency is the limit: two barriers of the cluster per step, and the work in between.
@@ -40,8 +40,8 @@ __device__ void join(const Strip<Real>& strip, const Shape& shape, const Column<
   }
 }
 
-/// The values that enter this thread's segment of a column. One block combines the segments of a
-/// column and sends these values back, which takes two barriers of the cluster.
+/// Returns the values that enter this thread's segment of a column. One block combines the segments
+/// of a column and sends these values back, which takes two barriers of the cluster.
 template <typename Real>
 __device__ Ends<Real> exchange(const Strip<Real>& strip, const Shape& shape, const Column<Real>& c,
                                const Segment<Real>& mine, unsigned num_y) {
@@ -71,7 +71,7 @@ __device__ Ends<Real> exchange(const Strip<Real>& strip, const Shape& shape, con
 }
 
 /// Reads the inverse pivots of a segment in a time step. Rows after the last row of the grid read
-/// the pivot of the last row, and multiply zeros by it.
+/// the pivot of the last row, by which they multiply zeros.
 template <typename Real>
 __device__ void load(const State<Real>& s, const Column<Real>& c, unsigned step,
                      Real (&inverse)[held_x]) {
@@ -80,7 +80,7 @@ __device__ void load(const State<Real>& s, const Column<Real>& c, unsigned step,
   for (unsigned m = 0; m < held_x; ++m) inverse[m] = from[min(m, c.last) * s.num_y];
 }
 
-/// p = (1 / dt - Lx' / 2)^-1 q in place of q. `inverse` gets the pivots of the step `next`.
+/// Computes p = (1 / dt - Lx' / 2)^-1 q in place of q. `inverse` gets the pivots of step `next`.
 template <typename Real>
 __device__ void solve_columns(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
                               const Column<Real>& c, unsigned next, Real (&inverse)[held_x]) {
@@ -115,8 +115,8 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
 // [columns]
 
 // [rows]
-/// w = q = (1 / dt - Ly' / 2)^-1 2 z / dt, computed as 2 z plus an increment, which has a smaller
-/// error. z becomes q - z, which add() needs, so that q takes no registers meanwhile.
+/// Computes w = q = (1 / dt - Ly' / 2)^-1 2 z / dt as 2 z plus an increment, for a smaller error. z
+/// becomes q - z, which add() needs, so that q takes no registers meanwhile.
 template <typename Real>
 __device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, OfRows<Real>& z) {
   OfRows<Real> b;  // finally the increment
@@ -151,8 +151,8 @@ __device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, OfR
   }
 }
 
-/// The z of the next step, z + (Lx' + Ly') p / 2, from q - z and from p in w, with
-/// Lx' p / 2 = p / dt - q
+/// Computes z of the next step, z + (Lx' + Ly') p / 2, from q - z and from p in w, with
+/// Lx' p / 2 = p / dt - q.
 template <typename Real>
 __device__ void add(const Strip<Real>& strip, const Rows<Real>& rows, Real dt_inv,
                     OfRows<Real>& z) {
@@ -170,8 +170,8 @@ __device__ void add(const Strip<Real>& strip, const Rows<Real>& rows, Real dt_in
 // [rows]
 
 // [sweep]
-/// Carries z over `steps` time steps, from step g on: one cluster, with a strip of the grid for
-/// each block
+/// Carries z over `steps` time steps, from step g on, on one cluster. Each block of the cluster has
+/// a strip of the grid.
 template <typename Real>
 __global__ void __launch_bounds__(threads_of_strip)
     sweep(State<Real> s, Shape shape, unsigned g, unsigned steps) {
@@ -211,7 +211,7 @@ __global__ void __launch_bounds__(threads_of_strip)
 // [sweep]
 
 // [launch]
-/// The launch of sweep().
+/// Describes the launch of sweep().
 template <typename Real>
 auto sweep_launch(const Shape& shape) {
   return staircase::ClusterLaunch(sweep<Real>, shape.blocks, threads_of_strip,

@@ -62,13 +62,13 @@ void init_grid(const Problem& problem, State<Real>& state) {
 // [init_grid]
 
 // [stencil]
-/// A row of an operator: lower R(i - 1) + centre R(i) + upper R(i + 1)
+/// A row of an operator; its product with R is lower R(i - 1) + centre R(i) + upper R(i + 1).
 template <typename Real>
 struct Stencil {
   Real lower, centre, upper;
 };
 
-/// Row i of half an operator, as a function of the variance; the drift is zero.
+/// Returns row i of half an operator, as a function of the variance; the drift is zero.
 template <typename Real>
 auto half_operator(View<Real, 2> d, View<Real, 2> dd, std::size_t i) {
   const Real half = 0.5, mu = 0;
@@ -82,7 +82,7 @@ auto half_operator(View<Real, 2> d, View<Real, 2> dd, std::size_t i) {
 // [stencil]
 
 // [factorise_y]
-/// The operator and its factors along y, which are the same for all i and all times.
+/// Computes the operator along y and its factors, which are the same for all i and all times.
 template <typename Real>
 void factorise_y(Real var_y, Real dt_inv, State<Real>& state) {
   for (std::size_t j = 0; j < state.num_y; ++j) {
@@ -97,8 +97,8 @@ void factorise_y(Real var_y, Real dt_inv, State<Real>& state) {
 // [factorise_y]
 
 // [step]
-/// z = (1 / dt - Ly' / 2)^-1 z for `rows` consecutive systems, with the factors of the matrix: the
-/// transposed upper factor first. `last` has the element of each system that was computed last.
+/// Computes z = (1 / dt - Ly' / 2)^-1 z for `rows` consecutive systems, with the factors of the
+/// matrix: the transposed upper factor first. `last` has the element computed last of each system.
 template <std::size_t rows, typename Real>
 void solve_rows(std::size_t first, State<Real>& s) {
   const std::size_t n = s.num_y;
@@ -124,7 +124,7 @@ void solve_y(State<Real>& s) {
   for (; i < s.num_x; ++i) solve_rows<1>(i, s);
 }
 
-/// p = (1 / dt - Lx' / 2)^-1 z / dt, one system per j; computes one row of all systems at a time
+/// Computes p = (1 / dt - Lx' / 2)^-1 z / dt, one system per j, one row of all systems at a time.
 template <typename Real>
 void solve_x(Real dt_inv, State<Real>& s) {
   for (std::size_t i = 0; i < s.num_x; ++i) {
@@ -150,7 +150,7 @@ void solve_x(Real dt_inv, State<Real>& s) {
   }
 }
 
-/// z = (1 / dt + Lx' / 2) p + Ly' (p - z / 2)
+/// Computes z = (1 / dt + Lx' / 2) p + Ly' (p - z / 2).
 template <typename Real>
 void apply_explicit(Real dt_inv, State<Real>& s) {
   const Real half = 0.5;

@@ -66,13 +66,13 @@ void init_grid(const Problem& problem, State<Real>& state) {
 // [init_grid]
 
 // [stencil]
-/// A row of an operator: lower R(i - 1) + centre R(i) + upper R(i + 1)
+/// A row of an operator; its product with R is lower R(i - 1) + centre R(i) + upper R(i + 1).
 template <typename Real>
 struct Stencil {
   Real lower, centre, upper;
 };
 
-/// Row i of half an operator, as a function of the variance; the drift is zero.
+/// Returns row i of half an operator, as a function of the variance; the drift is zero.
 template <typename Real>
 auto half_operator(View<Real, 2> d, View<Real, 2> dd, std::size_t i) {
   const Real half = 0.5, mu = 0;
@@ -86,7 +86,7 @@ auto half_operator(View<Real, 2> d, View<Real, 2> dd, std::size_t i) {
 // [stencil]
 
 // [factorise_y]
-/// The operator and its factors along y, which are the same for all i and all times.
+/// Computes the operator along y and its factors, which are the same for all i and all times.
 template <typename Real>
 void factorise_y(Real var_y, Real dt_inv, State<Real>& state) {
   for (std::size_t j = 0; j < state.num_y; ++j) {
@@ -101,7 +101,7 @@ void factorise_y(Real var_y, Real dt_inv, State<Real>& state) {
 // [factorise_y]
 
 // [Part]
-/// Some consecutive rows or systems.
+/// A range of consecutive rows or systems, `end` excluded.
 struct Part {
   std::size_t begin, end;
 };
@@ -120,8 +120,8 @@ struct alignas(64) Progress {
 // [Part]
 
 // [step]
-/// z = (1 / dt - Ly' / 2)^-1 z for `rows` consecutive systems, with the factors of the matrix: the
-/// transposed upper factor first. `last` has the element of each system that was computed last.
+/// Computes z = (1 / dt - Ly' / 2)^-1 z for `rows` consecutive systems, with the factors of the
+/// matrix: the transposed upper factor first. `last` has the element computed last of each system.
 template <std::size_t rows, typename Real>
 void solve_rows(std::size_t first, State<Real>& s) {
   const std::size_t n = s.num_y;
@@ -147,8 +147,8 @@ void solve_y(Part rows, State<Real>& s) {
   for (; i < rows.end; ++i) solve_rows<1>(i, s);
 }
 
-/// The first half of p = (1 / dt - Lx' / 2)^-1 z / dt, for the rows of a thread and the systems of
-/// a strip. Computes one row of all these systems at a time.
+/// The elimination of the solve p = (1 / dt - Lx' / 2)^-1 z / dt, for the rows of a thread and the
+/// systems of a strip. Computes one row of all these systems at a time.
 template <typename Real>
 void eliminate_x(Real dt_inv, Part rows, Part strip, State<Real>& s) {
   for (std::size_t i = rows.begin; i < rows.end; ++i) {
@@ -168,7 +168,7 @@ void eliminate_x(Real dt_inv, Part rows, Part strip, State<Real>& s) {
   }
 }
 
-/// The second half, up the rows.
+/// The substitution that follows eliminate_x(), up the rows.
 template <typename Real>
 void substitute_x(Part rows, Part strip, State<Real>& s) {
   for (std::size_t i = std::min(rows.end, s.num_x - 1); i-- > rows.begin;) {
@@ -181,7 +181,7 @@ void substitute_x(Part rows, Part strip, State<Real>& s) {
   }
 }
 
-/// z = (1 / dt + Lx' / 2) p + Ly' (p - z / 2), for the rows of a part
+/// Computes z = (1 / dt + Lx' / 2) p + Ly' (p - z / 2), for the rows of a part.
 template <typename Real>
 void apply_explicit(Real dt_inv, Part rows, View<Real, 1> q, State<Real>& s) {
   const Real half = 0.5;

@@ -32,8 +32,8 @@ using staircase::row;
 using staircase::rows;
 using staircase::View;
 
-/// cuSPARSE takes rows and systems as int. It does not document whether their product must fit,
-/// too.
+/// cuSPARSE takes the numbers of rows and of systems as int. Its documentation does not state
+/// whether their product must fit into an int, too.
 constexpr std::int64_t most_points = std::numeric_limits<int>::max();
 
 /// The number of options that have at most `most_points` points together, but at least one.
@@ -54,10 +54,10 @@ struct State {
   Real dt_inv, mu_x, mu_y, var_y;
   View<double, 1> strikes, x, y;
   View<Real, 1> var_of_x, var_of_y, var_of_t;  // the factors of the variance along x
-  View<Real, 2> dx, dxx, dy, dyy;              // (diagonal, i or j)
+  View<Real, 2> dx, dxx, dy, dyy;              // indexed by (diagonal, i or j)
   View<Real, 1> lower, centre, upper;          // the matrices, at_x(k, i, j) or at_y(k, i, j)
-  View<Real, 1> u;                             // at_x(k, i, j)
-  View<Real, 1> v, result;                     // at_y(k, i, j)
+  View<Real, 1> u;                             // indexed by at_x(k, i, j)
+  View<Real, 1> v, result;                     // indexed by at_y(k, i, j)
   View<Real, 1> prices;
 
   /// The position of row i of the system (k, j) along x.
@@ -104,7 +104,7 @@ __global__ void set_payoff(State<Real> s) {
 // [setup]
 
 // [stencil]
-/// A row of an operator: lower R(i - 1) + centre R(i) + upper R(i + 1)
+/// A row of an operator; its product with R is lower R(i - 1) + centre R(i) + upper R(i + 1).
 template <typename Real>
 struct Stencil {
   Real lower, centre, upper;
@@ -117,7 +117,7 @@ __device__ Stencil<Real> stencil(View<Real, 2> d, View<Real, 2> dd, unsigned i, 
           mu * d(2, i) + half * var * dd(2, i)};
 }
 
-/// Row i of Lx / 2
+/// Returns row i of Lx / 2.
 template <typename Real>
 __device__ Stencil<Real> half_stencil_x(const State<Real>& s, unsigned g, unsigned i, unsigned j) {
   const Real half = 0.5;
@@ -126,7 +126,7 @@ __device__ Stencil<Real> half_stencil_x(const State<Real>& s, unsigned g, unsign
   return {half * lower, half * centre, half * upper};
 }
 
-/// Row j of Ly
+/// Returns row j of Ly.
 template <typename Real>
 __device__ Stencil<Real> stencil_y(const State<Real>& s, unsigned j) {
   return stencil(s.dy, s.dyy, j, s.mu_y, s.var_y);
@@ -166,12 +166,12 @@ __device__ void set_row(const State<Real>& s, std::size_t p, const Stencil<Real>
   s.upper(p) = -half_stencil.upper;
 }
 
-/// V = Ly R and U = R / dt + Lx R / 2 + V, and the matrices along x
+/// Computes V = Ly R and U = R / dt + Lx R / 2 + V, and the matrices along x.
 template <typename Real>
 __global__ void explicit_xy(State<Real> s, unsigned g) {
   const auto compute = [&](unsigned k, unsigned j, unsigned i) {
     const std::size_t p = s.at_y(k, i, j);
-    const std::size_t next = std::size_t{s.outer} * s.num_x;  // from R(i, j) to R(i, j + 1)
+    const std::size_t next = std::size_t{s.outer} * s.num_x;  // offset from R(i, j) to R(i, j + 1)
     const Stencil<Real> lx = half_stencil_x(s, g, i, j), ly = stencil_y(s, j);
     const Real centre = s.result(p);
     const Real above = i > 0 ? s.result(p - 1) : 0;
@@ -190,7 +190,7 @@ __global__ void explicit_xy(State<Real> s, unsigned g) {
   transpose<Real>(s.outer, s.num_y, s.num_x, compute, store);
 }
 
-/// The right-hand side U' / dt - V / 2 along y, in place of R, and the matrices along y
+/// Computes the right-hand side U' / dt - V / 2 along y, in place of R, and the matrices along y.
 template <typename Real>
 __global__ void right_side_y(State<Real> s) {
   const Real half = 0.5;
@@ -233,7 +233,7 @@ class Handle {
   cusparseHandle_t handle_{};
 };
 
-constexpr int thomas = 0;  // cuSPARSE's code of this algorithm
+constexpr int thomas = 0;  // cuSPARSE's code for the Thomas algorithm
 constexpr auto buffer_size(double) { return cusparseDgtsvInterleavedBatch_bufferSizeExt; }
 constexpr auto buffer_size(float) { return cusparseSgtsvInterleavedBatch_bufferSizeExt; }
 constexpr auto gtsv(double) { return cusparseDgtsvInterleavedBatch; }
@@ -258,7 +258,7 @@ void solve_systems(const Handle& handle, const State<Real>& s, int n, int system
 // [cusparse]
 
 // [solve]
-/// Prices s.outer options: payoffs, all time steps, and prices.
+/// Prices s.outer options: computes the payoffs, all time steps, and the prices.
 template <typename Real>
 void roll_back(const Handle& handle, const State<Real>& s, void* buffer) {
   const dim3 line(128), rows(32, 8), tile(tile_size, tile_size), of_tile(tile_size, tile_rows);

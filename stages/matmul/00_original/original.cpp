@@ -9,7 +9,7 @@ namespace matmul {
 using staircase::View;
 
 // [multiply]
-/// C = A B, element by element: the inner product of row i of A and column j of B.
+/// Computes C = A B: element (i, j) is the inner product of row i of A and column j of B.
 template <typename T>
 void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
   const std::size_t rows = c.extent(0), cols = c.extent(1), depth = a.extent(1);

@@ -1,11 +1,11 @@
 /// \file
 /// Changed: one loop visits the slices of C, which are rectangles, instead of all of C at once.
-/// Legal:   no iteration (i, j) reads or writes an element that another iteration writes, so they
-///          may run in any order. The sum over k stays undivided and in its order.
+/// Legal:   no iteration (i, j) reads or writes an element that another iteration writes, so
+///          iterations may run in any order. The sum over k stays undivided and in its order.
 /// Expect:  the columns of B that a slice needs stay in a cache. But the walk down these columns
 ///          touches as many pages as in stage 00, so nothing is gained if pages are the bottleneck.
 /// Run:     ./climb matmul --stages 00,01
-/// Next:    02_serialised copies what a slice reads into contiguous memory.
+/// Next:    02_serialised copies the data that a slice reads into contiguous memory.
 
 #include "../matmul.hpp"
 
@@ -14,7 +14,7 @@ namespace matmul {
 using staircase::View;
 
 // [multiply]
-/// A slice of C = A B, element by element: inner product of row i of A and column j of B.
+/// Computes a slice of C = A B: element (i, j) is the product of row i of A and column j of B.
 template <typename T>
 void multiply(Slice s, View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
   const std::size_t depth = a.extent(1);

@@ -3,8 +3,8 @@
 ///          of B as rows. The finished slice is copied from there to its position in C (loop (4)).
 /// Legal:   no slice writes A or B, so a copy can be read instead. No slice reads C, so C can be
 ///          written later.
-/// Expect:  both factors of a sum are read from neighbour to neighbour. The dependency chain of
-///          additions remains as the bottleneck.
+/// Expect:  both factors of a sum are read contiguously. The dependency chain of additions remains
+///          as the bottleneck.
 /// Run:     ./climb matmul --stages 01,02
 /// Next:    03_openmp distributes the slices to threads.
 
@@ -26,7 +26,7 @@ struct Buffers {
   Memory a, b, c;
 };
 
-/// The matrices of a slice in this memory: its rows of A, its columns of B as rows, and its C.
+/// The matrices of a slice in its buffers: its rows of A, its columns of B as rows, and its C.
 template <typename T>
 struct Parts {
   template <typename Memory>
@@ -39,7 +39,7 @@ struct Parts {
 // [Buffers]
 
 // [serialise]
-/// Copies what a slice reads into its buffers.
+/// Copies the elements of A and B that a slice reads into its buffers.
 template <typename T>
 void serialise(Slice s, View<const T, 2> a, View<const T, 2> b, Parts<T> to) {
   const std::size_t depth = a.extent(1);
@@ -56,7 +56,7 @@ void deserialise(Slice s, Parts<T> from, View<T, 2> c) {
 // [serialise]
 
 // [multiply]
-/// A slice of C = A B, element by element: inner product of row i of A and column j of B.
+/// Computes a slice of C = A B: element (i, j) is the product of row i of A and column j of B.
 template <typename T>
 void multiply(Parts<T> s) {
   const std::size_t rows = s.c.extent(0), cols = s.c.extent(1), depth = s.a.extent(1);

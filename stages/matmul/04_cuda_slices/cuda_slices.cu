@@ -36,7 +36,7 @@ struct Buffers {
   Memory a, b, c;
 };
 
-/// The matrices of a slice in this memory: its rows of A, its columns of B, and its C.
+/// The matrices of a slice in its buffers: its rows of A, its columns of B, and its C.
 template <typename T>
 struct Parts {
   template <typename Memory>
@@ -49,7 +49,7 @@ struct Parts {
 // [Buffers]
 
 // [serialise]
-/// Copies what a slice reads into its buffers.
+/// Copies the elements of A and B that a slice reads into its buffers.
 template <typename T>
 void serialise(Slice s, View<const T, 2> a, View<const T, 2> b, Parts<T> to) {
   const std::size_t depth = a.extent(1);
@@ -78,7 +78,7 @@ void fetch(Parts<T> device, Parts<T> host, const Stream& stream) {
 // [transfer]
 
 // [multiply]
-/// C = A B: each thread block computes a tile of C, each thread two elements, 16 columns apart.
+/// Computes C = A B: a thread block computes a tile, and a thread two elements 16 columns apart.
 template <typename T>
 __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
   __shared__ T a_tile[tile][tile], b_tile[tile][tile];

@@ -2,7 +2,7 @@
 /// Changed: the host's buffers are in pinned memory.
 /// Legal:   the system may no longer move the pages of the buffers, but no value changes.
 /// Expect:  the copy engines read and write the buffers at the rate of PCIe. In stage 04, the
-///          driver copies them through a buffer of its own.
+///          driver copies the data through a buffer of its own.
 /// Run:     ./climb matmul --stages 04,05
 /// Next:    06_double_buffered copies while the GPU computes.
 
@@ -32,7 +32,7 @@ struct Buffers {
   Memory a, b, c;
 };
 
-/// The matrices of a slice in this memory: its rows of A, its columns of B, and its C.
+/// The matrices of a slice in its buffers: its rows of A, its columns of B, and its C.
 template <typename T>
 struct Parts {
   template <typename Memory>
@@ -45,7 +45,7 @@ struct Parts {
 // [Buffers]
 
 // [serialise]
-/// Copies what a slice reads into its buffers.
+/// Copies the elements of A and B that a slice reads into its buffers.
 template <typename T>
 void serialise(Slice s, View<const T, 2> a, View<const T, 2> b, Parts<T> to) {
   const std::size_t depth = a.extent(1);
@@ -74,7 +74,7 @@ void fetch(Parts<T> device, Parts<T> host, const Stream& stream) {
 // [transfer]
 
 // [multiply]
-/// C = A B: each thread block computes a tile of C, each thread two elements, 16 columns apart.
+/// Computes C = A B: a thread block computes a tile, and a thread two elements 16 columns apart.
 template <typename T>
 __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
   __shared__ T a_tile[tile][tile], b_tile[tile][tile];

@@ -3,8 +3,8 @@
 ///          slice, one thread of the host serialises and sends the next slice, and another thread
 ///          fetches and deserialises the previous one. Even and odd slices use different buffers.
 /// Legal:   in a step, three units work on three slices. The next and the previous slice use the
-///          same pair of buffers, but one uses its input and the other its output. All three units
-///          wait for each other between steps.
+///          same pair of buffers: the next slice its inputs, and the previous slice its output. All
+///          three units wait for each other between steps.
 /// Expect:  a step takes as long as the slowest of the three units, instead of the sum of all
 ///          three.
 /// Run:     ./climb matmul --stages 05,06
@@ -28,7 +28,7 @@ using staircase::StreamTimes;
 using staircase::View;
 
 constexpr unsigned tile = 32;       // rows and columns of C per thread block, and depth of a step
-constexpr std::size_t enough = 16;  // slices; more slices make the first and last copy smaller
+constexpr std::size_t enough = 16;  // minimum number of slices, for short first and last copies
 
 // [Buffers]
 /// Memory for the matrices of one slice.
@@ -39,7 +39,7 @@ struct Buffers {
   Memory a, b, c;
 };
 
-/// The matrices of a slice in this memory: its rows of A, its columns of B, and its C.
+/// The matrices of a slice in its buffers: its rows of A, its columns of B, and its C.
 template <typename T>
 struct Parts {
   template <typename Memory>
@@ -52,7 +52,7 @@ struct Parts {
 // [Buffers]
 
 // [serialise]
-/// Copies what a slice reads into its buffers.
+/// Copies the elements of A and B that a slice reads into its buffers.
 template <typename T>
 void serialise(Slice s, View<const T, 2> a, View<const T, 2> b, Parts<T> to) {
   const std::size_t depth = a.extent(1);
@@ -81,7 +81,7 @@ void fetch(Parts<T> device, Parts<T> host, const Stream& stream) {
 // [transfer]
 
 // [multiply]
-/// C = A B: each thread block computes a tile of C, each thread two elements, 16 columns apart.
+/// Computes C = A B: a thread block computes a tile, and a thread two elements 16 columns apart.
 template <typename T>
 __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
   __shared__ T a_tile[tile][tile], b_tile[tile][tile];

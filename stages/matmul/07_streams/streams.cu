@@ -26,7 +26,7 @@ using staircase::StreamTimes;
 using staircase::View;
 
 constexpr unsigned tile = 32;       // rows and columns of C per thread block, and depth of a step
-constexpr std::size_t enough = 16;  // slices; more slices make the first and last copy smaller
+constexpr std::size_t enough = 16;  // minimum number of slices, for short first and last copies
 
 // [Buffers]
 /// Memory for the matrices of one slice.
@@ -37,7 +37,7 @@ struct Buffers {
   Memory a, b, c;
 };
 
-/// The matrices of a slice in this memory: its rows of A, its columns of B, and its C.
+/// The matrices of a slice in its buffers: its rows of A, its columns of B, and its C.
 template <typename T>
 struct Parts {
   template <typename Memory>
@@ -50,7 +50,7 @@ struct Parts {
 // [Buffers]
 
 // [multiply]
-/// C = A B: each thread block computes a tile of C, each thread two elements, 16 columns apart.
+/// Computes C = A B: a thread block computes a tile, and a thread two elements 16 columns apart.
 template <typename T>
 __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
   __shared__ T a_tile[tile][tile], b_tile[tile][tile];

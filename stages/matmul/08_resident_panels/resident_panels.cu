@@ -1,7 +1,7 @@
 /// \file
 /// Changed: rows of A and columns of B stay on the GPU as panels. The order of slices lets each
-///          slice use panels that are already there. It goes from left to right along as many rows
-///          as fit, then from right to left along the next rows.
+///          slice use panels that are already there. This order goes from left to right along as
+///          many rows as fit, then from right to left along the next rows.
 /// Legal:   slices are independent, so any order is legal. A panel is replaced when the last kernel
 ///          has read it.
 /// Expect:  A crosses PCIe once, and B once for each group of rows, instead of both for every
@@ -58,9 +58,9 @@ struct Parts {
 // [Panel]
 
 // [order]
-/// The slices in an order in which each uses panels of earlier ones. The order goes from left to
-/// right along as many rows as panels of A stay on the device, then from right to left along the
-/// next rows.
+/// Returns an order of the slices in which slices reuse the panels of earlier slices. It goes from
+/// left to right along as many rows as panels of A stay on the device, then from right to left
+/// along the next rows.
 inline std::vector<std::size_t> order_of(const Panels& panels) {
   const Slices& slices = panels.slices;
   std::vector<std::size_t> order;
@@ -75,7 +75,7 @@ inline std::vector<std::size_t> order_of(const Panels& panels) {
 // [order]
 
 // [multiply]
-/// C = A B: each thread block computes a tile of C, each thread two elements, 16 columns apart.
+/// Computes C = A B: a thread block computes a tile, and a thread two elements 16 columns apart.
 template <typename T>
 __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
   __shared__ T a_tile[tile][tile], b_tile[tile][tile];

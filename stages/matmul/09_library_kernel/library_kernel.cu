@@ -54,9 +54,9 @@ struct Parts {
 // [Panel]
 
 // [order]
-/// The slices in an order in which each uses panels of earlier ones. The order goes from left to
-/// right along as many rows as panels of A stay on the device, then from right to left along the
-/// next rows.
+/// Returns an order of the slices in which slices reuse the panels of earlier slices. It goes from
+/// left to right along as many rows as panels of A stay on the device, then from right to left
+/// along the next rows.
 inline std::vector<std::size_t> order_of(const Panels& panels) {
   const Slices& slices = panels.slices;
   std::vector<std::size_t> order;
@@ -85,7 +85,7 @@ inline void gemm(cublasHandle_t handle, int rows, int cols, int depth, const flo
                     &zero, c, rows));
 }
 
-/// C = A B for a slice. cuBLAS reads matrices column by column, so it computes Cᵀ = Bᵀ Aᵀ.
+/// Computes C = A B for a slice. cuBLAS reads matrices by columns, so it computes Cᵀ = Bᵀ Aᵀ.
 template <typename T>
 void multiply(Parts<T> slice, cublasHandle_t handle) {
   const int rows = slice.c.extent(0), cols = slice.c.extent(1), depth = slice.a.extent(1);

@@ -51,9 +51,9 @@ void ensure_panel(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamT
 // [Panel]
 
 // [order]
-/// The slices in an order in which each uses panels of earlier ones. The order goes from left to
-/// right along as many rows as panels of A stay on the device, then from right to left along the
-/// next rows.
+/// Returns an order of the slices in which slices reuse the panels of earlier slices. It goes from
+/// left to right along as many rows as panels of A stay on the device, then from right to left
+/// along the next rows.
 inline std::vector<std::size_t> order_of(const Panels& panels) {
   const Slices& slices = panels.slices;
   std::vector<std::size_t> order;
@@ -70,7 +70,7 @@ inline std::vector<std::size_t> order_of(const Panels& panels) {
 // [multiply]
 constexpr unsigned in_a_row = 128;  // steps between additions to C: 2048 products per sum
 
-/// Adds up the products of 64 rows over some steps, those with low parts first.
+/// Adds up the products of 64 rows over some steps, and the products with low parts first.
 __device__ inline void drain(Pipeline& pipeline, unsigned first, unsigned end, float (&sum)[128]) {
   for (unsigned k = first; k < end; ++k) {
     const Operands& from = pipeline.wait(k);
@@ -90,7 +90,7 @@ __device__ inline void drain(Pipeline& pipeline, unsigned first, unsigned end, f
   pipeline.release(end - 1);
 }
 
-/// C = A B: each thread block computes a tile of C.
+/// Computes C = A B: each thread block computes a tile of C.
 __global__ void __launch_bounds__(multipliers + 32, 1) multiply_tiles(Parts slice) {
   extern __shared__ __align__(1024) unsigned char of_tiles[];
   Pipeline& pipeline = start(of_tiles);

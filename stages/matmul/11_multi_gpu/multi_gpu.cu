@@ -3,7 +3,7 @@
 /// Changed: the slices are distributed to all GPUs. Each GPU has its own panels, streams and thread
 ///          of the host, which takes the next slice when the sixth slice before it has been
 ///          computed.
-/// Legal:   slices are independent, so any GPU may compute any of them.
+/// Legal:   slices are independent, so any GPU may compute any slice.
 /// Expect:  the speed grows with the number of GPUs, as long as the host's memory is fast enough.
 /// Run:     ./climb matmul --stages 09,11
 /// Next:    12_transposed continues stage 09, and transposes one operand of cuBLAS.
@@ -76,7 +76,7 @@ inline void gemm(cublasHandle_t handle, int rows, int cols, int depth, const flo
                     &zero, c, rows));
 }
 
-/// C = A B for a slice. cuBLAS reads matrices column by column, so it computes Cᵀ = Bᵀ Aᵀ.
+/// Computes C = A B for a slice. cuBLAS reads matrices by columns, so it computes Cᵀ = Bᵀ Aᵀ.
 template <typename T>
 void multiply(Parts<T> slice, cublasHandle_t handle) {
   const int rows = slice.c.extent(0), cols = slice.c.extent(1), depth = slice.a.extent(1);
@@ -110,7 +110,7 @@ struct Gpu {
 // [GPU]
 
 // [solve]
-/// Enqueues a slice on a GPU; returns when at most the last few enqueued slices are not computed.
+/// Enqueues a slice on a GPU; returns when at most `ahead` enqueued slices are not computed yet.
 template <typename T>
 void compute(Gpu<T>& gpu, std::size_t e, const Panels& panels, View<const T, 2> a,
              View<const T, 2> b, View<T, 2> c) {

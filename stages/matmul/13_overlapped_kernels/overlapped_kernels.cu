@@ -37,8 +37,8 @@ struct Panel {
   Event sent, used[at_a_time];
 };
 
-/// Brings a panel if it is not there, once the panel that it replaces is no longer used: sends it
-/// or transposes it.
+/// Sends or transposes a panel with `bring`, if the panel is not in this memory. Before that, the
+/// stream waits until both kernel streams no longer use the replaced panel.
 template <typename T, typename Bring>
 void ensure_panel(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamTimes& times,
                   const char* what, Bring bring) {
@@ -49,7 +49,7 @@ void ensure_panel(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamT
   panel.held = wanted;
 }
 
-/// The matrices of a slice on the device: its rows of A, transposed, its columns of B, its C.
+/// The matrices of a slice on the device: its transposed rows of A, its columns of B, and its C.
 template <typename T>
 struct Parts {
   View<T, 2> a, b, c;
@@ -57,9 +57,9 @@ struct Parts {
 // [Panel]
 
 // [order]
-/// The slices in an order in which each uses panels of earlier ones. The order goes from left to
-/// right along as many rows as panels of A stay on the device, then from right to left along the
-/// next rows.
+/// Returns an order of the slices in which slices reuse the panels of earlier slices. It goes from
+/// left to right along as many rows as panels of A stay on the device, then from right to left
+/// along the next rows.
 inline std::vector<std::size_t> order_of(const Panels& panels) {
   const Slices& slices = panels.slices;
   std::vector<std::size_t> order;
@@ -108,8 +108,8 @@ inline void gemm(cublasHandle_t handle, int rows, int cols, int depth, const flo
                     &zero, c, rows));
 }
 
-/// C = A B for a slice. cuBLAS reads matrices column by column, so it computes Cᵀ = Bᵀ Aᵀ. It reads
-/// the transposed panel as A itself.
+/// Computes C = A B for a slice. cuBLAS reads matrices by columns, so it computes Cᵀ = Bᵀ Aᵀ. The
+/// transposed panel of A, read by columns, is A itself.
 template <typename T>
 void multiply(Parts<T> slice, cublasHandle_t handle) {
   const int rows = slice.c.extent(0), cols = slice.c.extent(1), depth = slice.a.extent(0);

@@ -1,7 +1,7 @@
 /// \file
 /// From:    11_multi_gpu
 /// Changed: the first panel of B, which all GPUs need at once, is fetched from the host in parts,
-///          one for each GPU. Each GPU sends its part to the others (all-gather by peer copies).
+///          one per GPU. Each GPU sends its part to the other GPUs (all-gather by peer copies).
 /// Legal:   a kernel waits for all parts, and no panel is overwritten before it has been used.
 /// Expect:  the first kernel starts earlier, because the host's memory is read once for this panel
 ///          and not once per GPU.
@@ -76,7 +76,7 @@ inline void gemm(cublasHandle_t handle, int rows, int cols, int depth, const flo
                     &zero, c, rows));
 }
 
-/// C = A B for a slice. cuBLAS reads matrices column by column, so it computes Cᵀ = Bᵀ Aᵀ.
+/// Computes C = A B for a slice. cuBLAS reads matrices by columns, so it computes Cᵀ = Bᵀ Aᵀ.
 template <typename T>
 void multiply(Parts<T> slice, cublasHandle_t handle) {
   const int rows = slice.c.extent(0), cols = slice.c.extent(1), depth = slice.a.extent(1);
@@ -110,7 +110,7 @@ struct Gpu {
 // [GPU]
 
 // [hand on]
-/// Sends a GPU its share of the rows of the first panel of B, and copies them to all other GPUs.
+/// Sends a GPU its share of the rows of the first panel of B, and copies it to all other GPUs.
 template <typename T>
 void pass_on(std::size_t g, std::deque<Gpu<T>>& gpus, View<const T, 2> b, std::size_t cols) {
   Gpu<T>& gpu = gpus[g];
@@ -142,7 +142,7 @@ void synchronise_gpus(auto& gpus) {
 // [hand on]
 
 // [solve]
-/// Enqueues a slice on a GPU; returns when at most the last few enqueued slices are not computed.
+/// Enqueues a slice on a GPU; returns when at most `ahead` enqueued slices are not computed yet.
 template <typename T>
 void compute(Gpu<T>& gpu, std::size_t e, const Panels& panels, View<const T, 2> a,
              View<const T, 2> b, View<T, 2> c) {

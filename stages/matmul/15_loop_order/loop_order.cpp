@@ -16,7 +16,7 @@ namespace matmul {
 using staircase::View;
 
 // [multiply]
-/// C = A B, row by row: adds the rows of B, each multiplied by an element of A, to a row of C.
+/// Computes C = A B row by row: adds rows of B, each multiplied by an element of A, to a row of C.
 template <typename T>
 struct Multiply {
   template <int bytes>

@@ -23,8 +23,8 @@ constexpr std::size_t block_cols = 4096 / sizeof(T);
 // [sizes]
 
 // [multiply]
-/// C = A B, block by block of B: for each row of C, adds the rows of the block, each multiplied by
-/// an element of A.
+/// Computes C = A B, block by block of B: for each row of C, adds the rows of the block, each
+/// multiplied by an element of A.
 template <typename T>
 struct Multiply {
   template <int bytes>

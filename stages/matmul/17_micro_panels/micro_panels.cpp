@@ -1,7 +1,7 @@
 /// \file
 /// Changed: 256 columns of A and rows of B at a time are copied into micro-panels, which are as
-///          narrow as a tile of C that fits in registers. A micro-panel of B stays in the L1 cache,
-///          and those of A for a block of C in the L2 cache.
+///          narrow as a tile of C that fits in registers. A micro-panel of B stays in the L1 cache.
+///          The micro-panels of A for a block of C stay in the L2 cache.
 /// Legal:   an element of C is the sum of the same products, added chunk by chunk of 256; only
 ///          rounding errors change.
 /// Expect:  close to the peak rate of a core, since the sums stay in registers for 256 steps.
@@ -15,8 +15,8 @@
 namespace matmul {
 
 // [multiply]
-/// C = A B: for each chunk of columns of A and rows of B, packs the micro-panels, and adds their
-/// products to C, block by block.
+/// Computes C = A B: for each chunk of columns of A and rows of B, packs the micro-panels, and adds
+/// their products to C, block by block.
 template <typename T>
 void multiply(View<const T, 2> a, View<const T, 2> b, Packed<T>& packed, View<T, 2> c) {
   const std::size_t rows = c.extent(0), cols = c.extent(1), all = a.extent(1);

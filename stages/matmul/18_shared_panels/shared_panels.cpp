@@ -14,7 +14,7 @@
 namespace matmul {
 
 // [rows_of_block]
-/// Rows of a block of C: fewer if C is small, so that each thread gets several blocks.
+/// Number of rows of a block of C: smaller for a small C, so that each thread gets several blocks.
 inline std::size_t rows_of_block(std::size_t rows, std::size_t cols, std::size_t threads) {
   const std::size_t columns_of_blocks = (cols + most_cols - 1) / most_cols;
   return std::clamp(rows * columns_of_blocks / (8 * threads) / unit * unit, unit, most_rows);
@@ -22,8 +22,8 @@ inline std::size_t rows_of_block(std::size_t rows, std::size_t cols, std::size_t
 // [rows_of_block]
 
 // [multiply]
-/// C = A B: for each chunk of columns of A and rows of B, packs the micro-panels, and adds their
-/// products to C, block by block. The threads share the micro-panels and the blocks.
+/// Computes C = A B: for each chunk of columns of A and rows of B, packs the micro-panels, and adds
+/// their products to C, block by block. The threads share the micro-panels and the blocks.
 template <typename T>
 void multiply(View<const T, 2> a, View<const T, 2> b, Packed<T>& packed, View<T, 2> c) {
   const std::size_t rows = c.extent(0), cols = c.extent(1), all = a.extent(1);

@@ -2,8 +2,8 @@
 /// Changed: the three loops over bodies become kernels, with one thread per iteration.
 /// Legal:   a thread writes only the entry of its own body, and no thread of the same kernel writes
 ///          an element that another one reads; a kernel ends before the next one begins.
-/// Expect:  a warp loads each source body with one broadcast, so loads are no limit; the exact root
-///          and quotient take more instructions than the rest of a pair.
+/// Expect:  a warp loads each source body with one broadcast, so loads are not the limit; the exact
+///          root and quotient take more instructions than the rest of a pair.
 /// From:    01_openmp
 /// Run:     ./climb nbody --stages 01,04
 /// Next:    05_tiled lets the threads of a block share source bodies in shared memory.

@@ -37,7 +37,7 @@ __device__ Force<T> pull(const Body<T>& body, const Body<T>& other, T softening2
 // [pull]
 
 // [load]
-/// Body i, or zero-mass padding if i is beyond the last body.
+/// Returns body i, or zero-mass padding if i is beyond the last body.
 template <typename T>
 __device__ Body<T> body_or_none(View<const Body<T>, 1> bodies, unsigned i) {
   return i < bodies.extent(0) ? bodies(i) : Body<T>{};

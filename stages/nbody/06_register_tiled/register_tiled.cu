@@ -29,9 +29,9 @@ constexpr unsigned of_block = threads * held;  // bodies per block
 // [sizes]
 
 // [inverse root]
-/// 1 / √x, from the special function unit. In f32 its error of about 2 roundings is accepted. In
-/// f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less than one
-/// rounding.
+/// Returns 1 / √x, from the special function unit. In f32 its error of about 2 roundings is
+/// accepted. In f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less
+/// than one rounding.
 template <typename T>
 __device__ T inverse_root(T x) {
   const T y = staircase::rough_inverse_root(x);
@@ -54,7 +54,7 @@ __device__ Force<T> pull(const Body<T>& body, const Body<T>& other, T softening2
 // [pull]
 
 // [load]
-/// Body i, or zero-mass padding if i is beyond the last body.
+/// Returns body i, or zero-mass padding if i is beyond the last body.
 template <typename T>
 __device__ Body<T> body_or_none(View<const Body<T>, 1> bodies, unsigned i) {
   return i < bodies.extent(0) ? bodies(i) : Body<T>{};

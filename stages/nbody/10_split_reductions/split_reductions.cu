@@ -3,8 +3,8 @@
 ///          each row of the grid stores partial sums, and predictor and corrector add these up.
 /// Legal:   a sum may be split into partial sums; each partial sum has one writer, and a kernel
 ///          ends before the next one begins.
-/// Expect:  as fast as 06 where 06 has several blocks for each SM; elsewhere faster, because SMs
-///          that 06 leaves idle have work.
+/// Expect:  as fast as 06 if 06 has several blocks for each SM; otherwise faster, because SMs that
+///          06 leaves idle have work.
 /// From:    06_register_tiled
 /// Run:     ./climb nbody --stages 06,10
 /// Next:    11_short_last_wave splits the sums of large clusters, too, for a shorter last wave.
@@ -31,9 +31,9 @@ constexpr unsigned of_block = threads * held;  // bodies per block
 // [sizes]
 
 // [inverse root]
-/// 1 / √x, from the special function unit. In f32 its error of about 2 roundings is accepted. In
-/// f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less than one
-/// rounding.
+/// Returns 1 / √x, from the special function unit. In f32 its error of about 2 roundings is
+/// accepted. In f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less
+/// than one rounding.
 template <typename T>
 __device__ T inverse_root(T x) {
   const T y = staircase::rough_inverse_root(x);
@@ -56,7 +56,7 @@ __device__ Force<T> pull(const Body<T>& body, const Body<T>& other, T softening2
 // [pull]
 
 // [load]
-/// Body i, or zero-mass padding if i is beyond the last body.
+/// Returns body i, or zero-mass padding if i is beyond the last body.
 template <typename T>
 __device__ Body<T> body_or_none(View<const Body<T>, 1> bodies, unsigned i) {
   return i < bodies.extent(0) ? bodies(i) : Body<T>{};
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(threads)
 // [evaluate]
 
 // [add up]
-/// The force on body i, added up from the partial sums in all rows.
+/// Returns the force on body i, added up from the partial sums in all rows.
 template <typename T>
 __device__ Force<T> add_up(View<const Force<T>, 2> partials, unsigned i) {
   Force<T> sum{};
@@ -136,7 +136,7 @@ __global__ void correct(View<const Force<T>, 2> forces, View<const Force<T>, 2> 
 // [correct]
 
 // [grid]
-/// A grid with about eight blocks per SM, or fewer if there are not enough tiles.
+/// Returns a grid with about eight blocks per SM, or fewer if there are not enough tiles.
 dim3 grid_of(std::size_t bodies) {
   const unsigned blocks = staircase::ceil_div(bodies, of_block);
   const unsigned wanted = staircase::ceil_div(8 * staircase::processors(), blocks);

@@ -1,7 +1,7 @@
 /// \file
 /// From:    11_short_last_wave
 /// Changed: each GPU owns a part of the bodies and predicts and corrects only these. It has a copy
-///          of all predicted bodies, and copies those of other GPUs from their memory in each step.
+///          of all predicted bodies; in each step it copies bodies of other GPUs from their memory.
 /// Legal:   only one GPU writes each body. An evaluation begins after all copies have
 ///          arrived, and the next prediction after all other GPUs have copied.
 /// Expect:  the time of 11 divided by the number of GPUs, plus a few copies in each step.
@@ -33,9 +33,9 @@ constexpr unsigned most_parts = 32;            // partial sums per body
 // [sizes]
 
 // [inverse root]
-/// 1 / √x, from the special function unit. In f32 its error of about 2 roundings is accepted. In
-/// f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less than one
-/// rounding.
+/// Returns 1 / √x, from the special function unit. In f32 its error of about 2 roundings is
+/// accepted. In f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less
+/// than one rounding.
 template <typename T>
 __device__ T inverse_root(T x) {
   const T y = staircase::rough_inverse_root(x);
@@ -58,7 +58,7 @@ __device__ Force<T> pull(const Body<T>& body, const Body<T>& other, T softening2
 // [pull]
 
 // [load]
-/// Body i, or zero-mass padding if i is beyond the last body.
+/// Returns body i, or zero-mass padding if i is beyond the last body.
 template <typename T>
 __device__ Body<T> body_or_none(View<const Body<T>, 1> bodies, unsigned i) {
   return i < bodies.extent(0) ? bodies(i) : Body<T>{};
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(threads)
 // [evaluate]
 
 // [add up]
-/// The force on body i, added up from the partial sums in all rows.
+/// Returns the force on body i, added up from the partial sums in all rows.
 template <typename T>
 __device__ Force<T> add_up(View<const Force<T>, 2> partials, unsigned i) {
   Force<T> sum{};

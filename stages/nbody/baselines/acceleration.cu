@@ -25,9 +25,9 @@ constexpr unsigned of_block = threads * held;  // bodies per block
 // [sizes]
 
 // [inverse root]
-/// 1 / √x, from the special function unit. In f32 its error of about 2 roundings is accepted. In
-/// f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less than one
-/// rounding.
+/// Returns 1 / √x, from the special function unit. In f32 its error of about 2 roundings is
+/// accepted. In f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less
+/// than one rounding.
 template <typename T>
 __device__ T inverse_root(T x) {
   const T y = staircase::rough_inverse_root(x);
@@ -102,7 +102,7 @@ __global__ void add_up(View<Vector<T>, 2> accelerations) {
       accelerations(0, i) = accelerations(0, i) + accelerations(p, i);
 }
 
-/// A grid with about 64 blocks per SM, or fewer if there are not enough tiles.
+/// Returns a grid with about 64 blocks per SM, or fewer if there are not enough tiles.
 dim3 grid_of(std::size_t bodies) {
   const unsigned blocks = staircase::ceil_div(bodies, of_block);
   const unsigned wanted = staircase::ceil_div(64 * staircase::processors(), blocks);
@@ -111,7 +111,7 @@ dim3 grid_of(std::size_t bodies) {
 // [accelerate]
 
 // [load]
-/// Body i, or zero-mass padding if i is beyond the last body.
+/// Returns body i, or zero-mass padding if i is beyond the last body.
 template <typename T>
 __device__ Body<T> body_or_none(View<const Body<T>, 1> bodies, unsigned i) {
   return i < bodies.extent(0) ? bodies(i) : Body<T>{};

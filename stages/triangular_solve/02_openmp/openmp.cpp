@@ -1,6 +1,6 @@
 /// \file
-/// Changed: one parallel region, whose threads share the rows below and wait for each other at one
-///          barrier per column. Each thread computes the quotient itself, and one stores it.
+/// Changed: in one parallel region, threads share the rows below and wait for each other at one
+///          barrier per column. Each thread computes the quotient, and one thread stores it.
 /// Legal:   an iteration of the inner loop writes only the rest of its own row. No thread writes
 ///          the rest of row i any more when the threads divide it.
 /// Expect:  n barriers. Unless n is large, a barrier takes longer than the work between two

@@ -1,6 +1,6 @@
 /// \file
-/// Changed: 64 columns at a time. One thread solves the block on the diagonal row by row. Then the
-///          threads multiply the rows below by these unknowns, and subtract one sum from each row.
+/// Changed: 64 columns are solved at a time. One thread solves the diagonal block row by row. Then
+///          the threads multiply the rows below by these unknowns and subtract a sum from each row.
 /// Legal:   each row subtracts the same products, grouped by blocks. The unknowns of a block are
 ///          complete at the end of `single`, and the rows below are updated at the end of `for`.
 /// Expect:  the program takes the time in which the threads read the triangle, now along its rows.
@@ -16,7 +16,7 @@ namespace triangular_solve {
 using staircase::Array;
 using staircase::View;
 
-constexpr std::size_t block = 64;  // columns
+constexpr std::size_t block = 64;  // columns per group
 
 // [product]
 /// The sum of the products of row i of L with the unknowns, from column `first` up to `last`.

@@ -1,7 +1,7 @@
 /// \file
-/// Changed: 64 columns at a time, by two kernels. One thread block solves the block on the diagonal
-///          in shared memory. Then each thread block updates 64 rows below by these unknowns, with
-///          four threads per row. L is padded with zeros to multiples of 64.
+/// Changed: two kernels process 64 columns at a time. One thread block solves the block on the
+///          diagonal in shared memory. Then each thread block updates 64 rows below by these
+///          unknowns, with four threads per row. L is padded with zeros to multiples of 64.
 /// Legal:   as in stage 03. A barrier separates two columns of a block on the diagonal.
 /// Expect:  most of the time is spent in 64 dependent steps on one SM, while all other SMs wait.
 /// Run:     ./climb triangular_solve --stages 04,05
@@ -33,7 +33,7 @@ struct Part {
     __syncwarp();
   }
 
-  /// The sum of its products with the given elements, which are those of 64 columns.
+  /// Returns the sum of the segment's products with `operand`, which has an element per column.
   __device__ T product(const Pair<T>* operand) const {
     T sum = 0;
     for (unsigned m = 0; m < held; ++m) {
@@ -44,7 +44,7 @@ struct Part {
   }
 };
 
-/// The sum over the threads of a row. Each of them receives it.
+/// Returns the sum over the threads of a row to each of these threads.
 template <typename T>
 __device__ T sum_of_row(T sum) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
@@ -54,7 +54,7 @@ __device__ T sum_of_row(T sum) {
 // [parts]
 
 // [solve_diagonal]
-/// Solves the equations from `first` on, column by column. The last block may have fewer.
+/// Solves the equations from `first` on, up to 64 of them, column by column.
 template <typename T>
 __global__ void solve_diagonal(View<const T, 2> l, View<const T, 1> rest, View<T, 1> x,
                                unsigned first) {

@@ -1,6 +1,6 @@
 /// \file
-/// Changed: one launch in total. Each thread block computes the unknowns of 64 rows. It inverts
-///          their block on the diagonal, and then polls for the unknowns of earlier thread
+/// Changed: one launch in total. Each thread block computes the unknowns of 64 rows. It inverts the
+///          block of these rows on the diagonal, and then polls for the unknowns of earlier thread
 ///          blocks. An unknown is its own flag: NaN means "not yet published". Thread blocks claim
 ///          the index of their rows from an atomic counter when they start.
 /// Legal:   a thread block waits only for thread blocks that started earlier, so the earliest one
@@ -40,7 +40,7 @@ struct Part {
     __syncwarp();
   }
 
-  /// The sum of its products with the given elements, which are those of 64 columns.
+  /// Returns the sum of the segment's products with `operand`, which has an element per column.
   __device__ T product(const Pair<T>* operand) const {
     T sum = 0;
     for (unsigned m = 0; m < held; ++m) {
@@ -51,7 +51,7 @@ struct Part {
   }
 };
 
-/// The sum over the threads of a row. Each of them receives it.
+/// Returns the sum over the threads of a row to each of these threads.
 template <typename T>
 __device__ T sum_of_row(T sum) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)

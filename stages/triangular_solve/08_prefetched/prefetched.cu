@@ -34,7 +34,7 @@ struct Part {
     __syncwarp();
   }
 
-  /// The sum of its products with the given elements, which are those of 64 columns.
+  /// Returns the sum of the segment's products with `operand`, which has an element per column.
   __device__ T product(const Pair<T>* operand) const {
     T sum = 0;
     for (unsigned m = 0; m < held; ++m) {
@@ -45,7 +45,7 @@ struct Part {
   }
 };
 
-/// The sum over the threads of a row. Each of them receives it.
+/// Returns the sum over the threads of a row to each of these threads.
 template <typename T>
 __device__ T sum_of_row(T sum) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)

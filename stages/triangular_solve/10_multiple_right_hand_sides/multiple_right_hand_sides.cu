@@ -69,8 +69,8 @@ __global__ void __launch_bounds__(threads)
 
 // [multiply]
 /// The product of 64 rows of a matrix and 64 right-hand sides, over the 64 unknowns from `first`
-/// on. They belong to the columns of the matrix from `column` on. A thread has every sixteenth row
-/// and every sixteenth right-hand side.
+/// on. These unknowns belong to the columns of the matrix from `column` on. A thread has every
+/// sixteenth row and every sixteenth right-hand side.
 template <typename T>
 struct Product {
   T sums[share][share] = {};

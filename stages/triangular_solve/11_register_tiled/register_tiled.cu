@@ -25,7 +25,7 @@ constexpr unsigned share = across / lanes;     // rows per thread
 constexpr unsigned held = block / 2 / across;  // pairs of each row per thread
 
 // [parts]
-/// The position of a thread among those that share rows, and the first of these rows.
+/// The position of a thread among the threads that share its rows, and the first of these rows.
 __device__ inline unsigned lane_position() { return threadIdx.x % across; }
 __device__ inline unsigned first_row() { return threadIdx.x / across * share; }
 
@@ -43,7 +43,7 @@ struct Part {
     __syncwarp();
   }
 
-  /// Adds its products with the given unknowns to the sums of its rows.
+  /// Adds the segment's products with the given unknowns to the sums of its rows.
   __device__ void add_products(const Pair<T>* operand, T (&sums)[share]) const {
     for (unsigned m = 0; m < held; ++m) {
       const Pair<T> factor = operand[m * across + lane_position()];
@@ -53,8 +53,8 @@ struct Part {
   }
 };
 
-/// The sum of a row over the sixteen threads, for the four threads that continue with this row. In
-/// each exchange, a thread sends half of its partial sums to its partner and keeps the other half.
+/// Returns the sum of a row over sixteen threads to the four threads that continue with it. In each
+/// exchange, a thread sends half of its partial sums to its partner and keeps the other half.
 template <typename T>
 __device__ T sum_of_row(T (&sums)[share]) {
   unsigned distance = across / 2;

@@ -1,6 +1,6 @@
 /// \file
-/// Changed: a ninth warp polls for the unknowns of other thread blocks. It passes them to the eight
-///          warps that multiply.
+/// Changed: a ninth warp polls for the unknowns of other thread blocks. This warp passes the
+///          unknowns to the eight warps that multiply.
 /// Legal:   a warp multiplies only after the polling warp has stored the unknowns in shared memory.
 ///          A slot of the ring buffer is refilled only after all warps have read it.
 /// Expect:  a poll no longer waits for the loads of L that its own warp has requested before.
@@ -26,11 +26,11 @@ constexpr unsigned across = 16;                // threads that share a row of L
 constexpr unsigned share = across / lanes;     // rows per thread
 constexpr unsigned held = block / 2 / across;  // pairs of each row per thread
 constexpr unsigned ahead = 2;                  // blocks of L that are in flight or in registers
-constexpr unsigned slots = 4;                  // slots for the unknowns of a block each
+constexpr unsigned slots = 4;                  // slots, each for the unknowns of one block
 constexpr unsigned all_threads = threads + 32;
 
 // [parts]
-/// The position of a thread among those that share rows, and the first of these rows.
+/// The position of a thread among the threads that share its rows, and the first of these rows.
 __device__ inline unsigned lane_position() { return threadIdx.x % across; }
 __device__ inline unsigned first_row() { return threadIdx.x / across * share; }
 
@@ -48,7 +48,7 @@ struct Part {
     __syncwarp();
   }
 
-  /// Adds its products with the given unknowns to the sums of its rows.
+  /// Adds the segment's products with the given unknowns to the sums of its rows.
   __device__ void add_products(const Pair<T>* operand, T (&sums)[share]) const {
     for (unsigned m = 0; m < held; ++m) {
       const Pair<T> factor = operand[m * across + lane_position()];
@@ -58,8 +58,8 @@ struct Part {
   }
 };
 
-/// The sum of a row over the sixteen threads, for the four threads that continue with this row. In
-/// each exchange, a thread sends half of its partial sums to its partner and keeps the other half.
+/// Returns the sum of a row over sixteen threads to the four threads that continue with it. In each
+/// exchange, a thread sends half of its partial sums to its partner and keeps the other half.
 template <typename T>
 __device__ T sum_of_row(T (&sums)[share]) {
   unsigned distance = across / 2;

@@ -1,6 +1,6 @@
 /// \file
 /// Changed: the product of the inverse and the block M to its left is precomputed. All products
-///          except one are done before the last unknowns, those for M, arrive.
+///          except the last one are done before the last unknowns, which belong to M, arrive.
 /// Legal:   L⁻¹ (r − M y) is L⁻¹ r − (L⁻¹ M) y. Only the rounding errors differ.
 /// Expect:  only one product and one sum follow the last unknowns of a thread block.
 /// Run:     ./climb triangular_solve --stages 14,15
@@ -25,11 +25,11 @@ constexpr unsigned across = 16;                // threads that share a row of L
 constexpr unsigned share = across / lanes;     // rows per thread
 constexpr unsigned held = block / 2 / across;  // pairs of each row per thread
 constexpr unsigned ahead = 2;                  // blocks of L that are in flight or in registers
-constexpr unsigned slots = 4;                  // slots for the unknowns of a block each
+constexpr unsigned slots = 4;                  // slots, each for the unknowns of one block
 constexpr unsigned all_threads = threads + 32;
 
 // [parts]
-/// The position of a thread among those that share rows, and the first of these rows.
+/// The position of a thread among the threads that share its rows, and the first of these rows.
 __device__ inline unsigned lane_position() { return threadIdx.x % across; }
 __device__ inline unsigned first_row() { return threadIdx.x / across * share; }
 
@@ -47,7 +47,7 @@ struct Part {
     __syncwarp();
   }
 
-  /// Adds its products with the given unknowns to the sums of its rows.
+  /// Adds the segment's products with the given unknowns to the sums of its rows.
   __device__ void add_products(const Pair<T>* operand, T (&sums)[share]) const {
     for (unsigned m = 0; m < held; ++m) {
       const Pair<T> factor = operand[m * across + lane_position()];
@@ -57,8 +57,8 @@ struct Part {
   }
 };
 
-/// The sum of a row over the sixteen threads, for the four threads that continue with this row. In
-/// each exchange, a thread sends half of its partial sums to its partner and keeps the other half.
+/// Returns the sum of a row over sixteen threads to the four threads that continue with it. In each
+/// exchange, a thread sends half of its partial sums to its partner and keeps the other half.
 template <typename T>
 __device__ T sum_of_row(T (&sums)[share]) {
   unsigned distance = across / 2;
@@ -131,8 +131,8 @@ __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, T (&squar
 // [invert]
 
 // [precompute]
-/// A thread's segment of minus the inverse times its neighbour. The inverse has zeros above its
-/// diagonal, so the rows of a warp need its columns only up to the last of these rows.
+/// Computes a thread's segment of minus the product of the inverse and its neighbour. The inverse
+/// is zero above its diagonal, so rows of a warp need its columns only up to the last of the rows.
 template <typename T>
 __device__ void precompute(const T (&inverse)[block][block], View<Pair<T>, 2> neighbour,
                            Part<T>& product) {

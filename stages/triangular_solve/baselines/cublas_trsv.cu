@@ -1,6 +1,6 @@
 /// \file
-/// Baseline: the triangular solve of cuBLAS with a matrix in GPU memory. It calls trsv for one
-/// right-hand side and trsm for several.
+/// Baseline: the triangular solve of cuBLAS with a matrix in GPU memory. The program calls trsv for
+/// one right-hand side and trsm for several.
 ///
 /// cuBLAS stores matrices in column-major order. So our lower triangle is the upper triangle of the
 /// transposed matrix, and our contiguous right-hand sides are its columns.

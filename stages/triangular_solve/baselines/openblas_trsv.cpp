@@ -1,6 +1,6 @@
 /// \file
-/// Baseline: the triangular solve of OpenBLAS on the CPU. It calls trsv for one right-hand side and
-/// trsm for several. The right-hand sides are rows here, so trsm solves x Lᵀ = b.
+/// Baseline: the triangular solve of OpenBLAS on the CPU. The program calls trsv for one right-hand
+/// side and trsm for several. The right-hand sides are rows, so trsm solves x Lᵀ = b.
 
 #include "../triangular_solve.hpp"
 
