@@ -1,6 +1,7 @@
-# find_package(CUDAToolkit) where the toolchain file of the CPU device is used: CUDA::cublas and its siblings are the libraries of
-# the host that cuda-on-cpu takes in their place, with the device itself. CMake has the compiler of C++ link programs.
-# What is compiled with --analyze is linked with the device that analyses.
+# Replaces find_package(CUDAToolkit) in builds that use the toolchain file of the CPU device.
+# CUDA::cublas and its siblings name the host libraries that replace those of the toolkit, and the
+# CPU device itself. CMake links programs with the C++ compiler. Programs that are compiled with
+# --analyze are linked with the analysing device.
 separate_arguments(flags UNIX_COMMAND "${CMAKE_CUDA_FLAGS}")
 list(FILTER flags INCLUDE REGEX "^--?analyze$")
 execute_process(COMMAND ${CMAKE_CUDA_COMPILER} ${flags} --libraries OUTPUT_VARIABLE lines OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -28,7 +29,7 @@ if(NOT TARGET CUDA::toolkit)
   set_target_properties(CUDA::toolkit PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${headers})
   add_library(CUDA::nvtx3 INTERFACE IMPORTED)
   set_target_properties(CUDA::nvtx3 PROPERTIES INTERFACE_LINK_LIBRARIES CUDA::toolkit)
-  # The whole device, for modules may want anything of it.
+  # Link the whole device, because modules may refer to any of its functions.
   add_library(CUDA::cuda_on_cpu INTERFACE IMPORTED)
   set_target_properties(CUDA::cuda_on_cpu PROPERTIES
     INTERFACE_LINK_OPTIONS "-rdynamic;-Wl,--whole-archive,${archive},--no-whole-archive"
@@ -50,7 +51,7 @@ foreach(line IN LISTS lines)
   add_library(CUDA::${name} INTERFACE IMPORTED)
   set_target_properties(CUDA::${name} PROPERTIES
     INTERFACE_LINK_LIBRARIES "CUDA::cuda_on_cpu;${libraries}")
-  # A program that compiles kernels is told by which command.
+  # A program that compiles kernels at run time contains the path of the command.
   if(library MATCHES "^nvrtc(_static)?$")
     set(source ${CMAKE_BINARY_DIR}/CMakeFiles/cuda_on_cpu_command.cpp)
     file(WRITE ${source}.new "extern \"C\" {\nextern const char cuda_on_cpu_command[] __attribute__((weak));\n"

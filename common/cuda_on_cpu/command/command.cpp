@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// For objects that are only linked; removed with what is in it.
+/// A directory for temporary files. The destructor removes it with its contents.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -48,7 +48,7 @@ void append(Words& words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
 }
 
-/// What stands in one argument of the build's, apart.
+/// Splits an argument that the build has joined with '|'.
 Words at_bars(const std::string& joined) {
   Words words;
   for (std::size_t begin = 0; begin < joined.size();) {
@@ -59,7 +59,8 @@ Words at_bars(const std::string& joined) {
   return words;
 }
 
-/// What the toolkit's libraries are here: the host's that do the same, or nothing.
+/// The host libraries that replace each library of the toolkit; no words if the CPU device contains
+/// the library.
 const std::map<std::string, Words>& host_libraries() {
   static const std::map<std::string, Words> libraries = {
       {"-lcudart", {}},
@@ -87,8 +88,8 @@ const std::map<std::string, Words>& host_libraries() {
   return libraries;
 }
 
-/// The toolkit's libraries that nothing here replaces: they need a GPU, and a program that is
-/// linked with one would fail when it runs.
+/// Throws for libraries of the toolkit that have no replacement. These libraries require a GPU, and
+/// a program that uses them would fail at run time.
 void refuse_library(const std::string& option) {
   for (const auto* name :
        {"cusparse", "cusparseLt", "cudnn",      "cutensor", "nvjpeg", "nppc",   "nppial",
@@ -105,8 +106,8 @@ class Maker {
  public:
   explicit Maker(const Options& options) : options_(options), places_(find_places()) {}
 
-  /// A line for each library of the toolkit: its name, and what a linker is told in its place. The
-  /// first is the device's own, which all need.
+  /// One line for each library of the toolkit: its name and the linker options that replace it. The
+  /// first line is for the CPU device itself, which all programs need.
   std::string libraries() const {
     const auto line = [](std::string text, const Words& words) {
       for (const auto& word : words) text += ' ' + word;
@@ -146,13 +147,13 @@ class Maker {
   }
 
  private:
-  /// Found when it is first needed.
+  /// The compiler, which is determined at the first call.
   const Compiler& compiler() const {
     if (compiler_.words.empty()) compiler_ = find_compiler(options_);
     return compiler_;
   }
 
-  /// The compiler with arguments.
+  /// The compiler command with arguments.
   Words call(const Words& arguments = {}) const {
     Words words = compiler().words;
     append(words, arguments);
@@ -167,7 +168,7 @@ class Maker {
     return at_bars(compiler().is_clang ? INSTRUMENT_ARGUMENTS_CLANG : INSTRUMENT_ARGUMENTS_GCC);
   }
 
-  /// What the preprocessor and the compiler are told of a source.
+  /// The flags of the preprocessor and the compiler for a source.
   Words flags_for(Language language) const {
     Words flags{"-I" + places_.headers};
     if (language != Language::c && !places_.thrust.empty())
@@ -181,8 +182,8 @@ class Maker {
     if (language != Language::c && !options_.standard.empty())
       flags.push_back("-std=" + options_.standard);
     else if (language == Language::cuda || (language == Language::cxx && compiler().is_clang))
-      flags.push_back("-std=gnu++17");  // older clang++ takes C++14 where nothing is said
-    // Where nothing is said of it, kernels are optimised.
+      flags.push_back("-std=gnu++17");  // older versions of clang++ use C++14 by default
+    // Kernels are optimised unless an option says otherwise.
     flags.push_back("-O2");
     append(flags, options_.compile);
     return flags;
@@ -193,7 +194,7 @@ class Maker {
            options_.product == Product::fatbin;
   }
 
-  /// As nvcc does it, for build systems read it.
+  /// Prints a command in the format of nvcc, which build systems parse.
   void show(const Words& command) const {
     if (!options_.verbose && !options_.dry_run) return;
     std::cerr << "#$";
@@ -239,13 +240,13 @@ class Maker {
     append(command, at_bars(compiler().is_clang ? CUDA_ARGUMENTS_CLANG : CUDA_ARGUMENTS_GCC));
     if (makes_images()) append(command, image_arguments());
     if (options_.analyse) append(command, instrument_arguments());
-    // clang++ warns of headers that a preprocessed text needs no more.
+    // clang++ warns about include paths that a preprocessed text does not use.
     if (compiler().is_clang) command.push_back("-Qunused-arguments");
     append(command, {"-x", "c++-cpp-output", "-c", "-", "-o", object});
     return run(command, &text);
   }
 
-  /// What becomes of a source in C++.
+  /// Translates a CUDA source to C++.
   int translate(const Input& input, const Words& dependencies, std::string& text) const {
     Words preprocess = call();
     append(preprocess, flags_for(Language::cuda));
@@ -263,8 +264,7 @@ class Maker {
     return 0;
   }
 
-  /// Says where a header of the toolkit's own would come from, if a source wants one and there is
-  /// no toolkit.
+  /// Reports that a source needs headers of the toolkit, if there is no toolkit.
   void name_missing_library(const Input& input) const {
     if (!places_.thrust.empty()) return;
     Words command = call();
@@ -281,7 +281,7 @@ class Maker {
             places_.toolkit + "; set CUDA_HOME to its directory");
   }
 
-  /// For the device, and where that makes a difference, for the host.
+  /// Preprocesses a source for the device and, if this makes a difference, for the host.
   int preprocess_twice(const Words& for_host, std::string& text) const {
     const auto& flags = options_.compile;
     const bool is_told = std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
@@ -323,8 +323,9 @@ class Maker {
 
   static bool is_object(const std::string& word) { return word[0] != '-' && word.ends_with(".o"); }
 
-  /// What a program loads when it runs. Of functions that the program has, too, an image takes its
-  /// own, but for those of the device, which it lacks.
+  /// Builds modules, which programs load at run time. A module uses its own copies of functions
+  /// that the program defines as well, except for functions of the device, which it does not
+  /// contain.
   int make_images(const std::string& extension) const {
     if (options_.inputs.size() > 1 && !options_.output.empty())
       throw BadUsage("-o names one module, but there are " +
@@ -347,7 +348,7 @@ class Maker {
     return 0;
   }
 
-  /// Programs take PTX for a text that ends where a zero stands.
+  /// Writes a module to a file. Programs treat PTX as text that ends with a zero, so it is encoded.
   void write_image(const fs::path& linked, const fs::path& output) const {
     std::ifstream from(linked, std::ios::binary);
     std::string image(std::istreambuf_iterator<char>(from), {});
@@ -362,7 +363,7 @@ class Maker {
     std::map<std::string, std::string> objects;
     if (const int status = compile_all(objects, directory.path()); status != 0) return status;
     Words command = call();
-    // Objects come first, as nvcc has it, so that libraries may be named before them.
+    // Objects come first, as with nvcc, so that libraries may be named before them.
     for (const auto& word : options_.link) {
       if (const auto object = objects.find(word); object != objects.end())
         command.push_back(object->second);
@@ -382,7 +383,7 @@ class Maker {
 
   std::string device() const { return options_.analyse ? "cuda_on_cpu_analysed" : "cuda_on_cpu"; }
 
-  /// What the device itself needs.
+  /// Linker options for the libraries that the device itself needs.
   Words libraries_of_device() const {
     Words words{"-pthread"};
     append(words, at_bars(LIBRARIES));
@@ -393,7 +394,7 @@ class Maker {
   Words device_libraries() const {
     Words words{"-L" + places_.libraries};
     const std::string option = "-l" + device();
-    // Modules may want anything of the device.
+    // Modules may refer to any function of the device.
     if (loads_modules())
       append(words, {"-rdynamic", "-Wl,--whole-archive", option, "-Wl,--no-whole-archive"});
     else
@@ -402,7 +403,8 @@ class Maker {
     return words;
   }
 
-  /// A program that compiles kernels does it by this command.
+  /// Compiles a variable with the path of this command. Programs that compile kernels at run time
+  /// call it.
   int compile_place(const std::string& object) const {
     const std::string text =
         "extern \"C\" { extern const char cuda_on_cpu_command[]; const char cuda_on_cpu_command[] "
@@ -420,7 +422,8 @@ class Maker {
     return links("-lcuda") || links("-lnvrtc") || links("-lnvrtc_static");
   }
 
-  /// Tells a build system that it had better link by this command, and where the toolkit would be.
+  /// Prints the paths of the toolkit and a link command, from which build systems determine how to
+  /// link.
   void show_places() const {
     const char* path = std::getenv("PATH");
     const std::string top = fs::path(places_.headers).parent_path();
@@ -434,7 +437,7 @@ class Maker {
     show(linking);
   }
 
-  /// A library's file as the option that names it: CMake names files.
+  /// The linker option for a library that is named by its file, as CMake does.
   static std::string option_of(const std::string& word) {
     const fs::path file(word);
     const std::string stem = file.stem();
@@ -459,14 +462,14 @@ class Maker {
     return run(command);
   }
 
-  /// On a CPU the linker of the host does all; a Makefile gets the object that it waits for.
+  /// Creates an empty object for Makefiles that expect one. The host linker links device code.
   int make_empty_object() const {
     const std::string object = options_.output.empty() ? "a_dlink.o" : options_.output;
     const std::string nothing;
     return run(call({"-x", "c++", "-c", "-", "-o", object}), &nothing);
   }
 
-  /// Leaves what the compiler would get, under nvcc's name for it.
+  /// Writes the translated source to a file with the name that nvcc would use.
   int translate_only() const {
     for (const auto& input : options_.inputs) {
       if (input.language != Language::cuda) continue;

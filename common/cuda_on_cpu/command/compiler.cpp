@@ -20,7 +20,8 @@ constexpr bool built_by_clang = true;
 constexpr bool built_by_clang = false;
 #endif
 
-/// Release of GCC's C++ library, and minor version of the C library; 0 for other libraries.
+/// The release of GCC's C++ library, and the minor version of the GNU C library; 0 for other
+/// libraries.
 #ifdef _GLIBCXX_RELEASE
 constexpr int built_with_release = _GLIBCXX_RELEASE;
 #else
@@ -55,7 +56,7 @@ Words words_of(const std::string& text) {
   return words;
 }
 
-/// The compiler that the user has named; empty if none was named.
+/// The compiler that the user has named; empty if there is none.
 Words named(const Options& options) {
   if (!options.compiler.empty()) return {options.compiler};
   if (const std::string chosen = value_of("NVCC_CCBIN"); !chosen.empty()) return {chosen};
@@ -71,13 +72,13 @@ Words search() {
       "apt install g++), or name one by -ccbin or CXX");
 }
 
-/// Of a compiler: whether it is clang, the release of its C++ library, and the version of its C
-/// library.
+/// Properties of a compiler: whether it is clang, the release of its C++ library, and the minor
+/// version of its C library.
 struct Properties {
   int is_clang = 0, release = 0, glibc = 0;
 };
 
-/// What the preprocessor knows of the compiler.
+/// Queries the properties of the compiler from its preprocessor.
 Properties properties_of(const Compiler& compiler, const Options& options) {
   const std::string question =
       "#include <cstddef>\n"
@@ -104,8 +105,8 @@ Properties properties_of(const Compiler& compiler, const Options& options) {
   return properties;
 }
 
-/// The device's libraries are archives: whatever they call of the libraries of C++ and C has to be
-/// in those of the compiler that links programs.
+/// Checks that the compiler's libraries are recent enough. The libraries of the device are
+/// archives, whose calls of the C++ and C libraries must be resolved when a program is linked.
 void require_libraries(const Compiler& compiler, const Properties& properties) {
   const auto refuse = [&](const std::string& found, const std::string& needed) {
     throw std::runtime_error("cuda-on-cpu: '" + compiler.words[0] + "' uses " + found +

@@ -28,7 +28,7 @@ constexpr const char* usage =
     "\n"
     "make NVCC=cuda-on-cpu builds a project whose Makefile uses nvcc.\n";
 
-/// Build systems recognise nvcc by the first line.
+/// Build systems recognise nvcc by the first line of this text.
 constexpr const char* version = "cuda-on-cpu " PROJECT_VERSION
                                 ", in the place of nvcc: NVIDIA (R) Cuda compiler driver\n"
                                 "Cuda compilation tools, release 13.0, V13.0.0\n";

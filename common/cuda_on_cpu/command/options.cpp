@@ -10,14 +10,14 @@
 namespace cuda_on_cpu::command {
 namespace {
 
-/// An option, and its effect on the options that were read.
+/// An option, and its effect on the options parsed so far.
 struct Option {
   bool takes_value;
   std::function<void(Options&, const std::string& value)> apply;
 };
 using Table = std::map<std::string, Option, std::less<>>;
 
-/// The words of a list that is separated by commas or blanks.
+/// The words of a list separated by commas or blanks.
 Words words_of(const std::string& list) {
   Words words(1);
   for (const char c : list) {
@@ -87,7 +87,8 @@ void add_values(Table& table) {
     o.compiler = std::filesystem::is_directory(value) ? value + "/g++" : value;
   });
   takes("rdc", [](Options& o, const std::string& value) { o.links_device_code = value == "true"; });
-  // A processor that has no fused operation, or is not named by -march, fuses nothing anyway.
+  // Without -march for a processor with fused multiply-add, the compiler fuses nothing in either
+  // case.
   takes("fmad", [](Options& o, const std::string& value) {
     o.compile.push_back(value == "false" ? "-ffp-contract=off" : "-ffp-contract=fast");
   });
@@ -125,7 +126,7 @@ void add_joined(Table& table) {
                 [](Options& o, const std::string& value) { o.compile.push_back("-O" + value); }};
 }
 
-/// Adds options that concern code for a GPU or the operation of nvcc itself; they have no effect.
+/// Adds options for GPU code or for nvcc itself. These options have no effect.
 void add_ignored(Table& table) {
   for (const auto* name :
        {"arch",       "code",      "gencode",    "maxrregcount", "Xptxas",         "Xnvlink",
@@ -239,7 +240,7 @@ Language language_of(const std::string& path, const std::string& said) {
   return Language::linked;
 }
 
-/// Reads the words of a command line one after the other.
+/// Parses the words of a command line in order.
 class Reader {
  public:
   explicit Reader(Words words) : words_(std::move(words)) {}
@@ -297,8 +298,8 @@ class Reader {
     return words_[next_];
   }
 
-  /// Passes an unknown option to the compiler, which also runs the linker and reports what it does
-  /// not know.
+  /// Passes an unknown option to the compiler, which also runs the linker and reports unknown
+  /// options.
   void pass_on(const std::string& word) {
     options_.compile.push_back(word);
     if (!word.starts_with("-W") || word.starts_with("-Wl,")) options_.link.push_back(word);
@@ -334,7 +335,7 @@ void settle(Options& options) {
     throw BadUsage(
         "--shared: kernels run only in programs, not in shared libraries; link the objects, or an "
         "archive that --lib makes");
-  // The headers require C++17, the default of nvcc.
+  // The headers require C++17, which is also nvcc's default.
   for (const auto* old : {"c++03", "c++11", "c++14", "gnu++11", "gnu++14"})
     if (options.standard == old) {
       options.ignored.push_back("-std=" + options.standard + " (c++17 is used)");

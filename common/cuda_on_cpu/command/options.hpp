@@ -40,7 +40,7 @@ enum class Product {
 struct Options {
   Product product = Product::program;
   std::string output;     ///< empty if not given
-  std::string directory;  ///< for objects whose names are not given
+  std::string directory;  ///< directory for objects whose names are not given
   std::string compiler;   ///< empty for the default
   std::vector<Input> inputs;
   Words compile;         ///< options for the preprocessor and the compiler

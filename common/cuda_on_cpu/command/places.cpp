@@ -8,13 +8,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The headers of a toolkit that lies in a directory, as of CUDA 13; or empty.
+/// The directory of the Thrust and CUB headers in a toolkit of CUDA 13 or later; empty if it is
+/// missing.
 std::string headers_in(const fs::path& directory) {
   const fs::path headers = directory / "include" / "cccl";
   return fs::exists(headers / "thrust" / "version.h") ? headers.string() : "";
 }
 
-/// Where people say that the toolkit is, or where it is installed.
+/// The directory of the toolkit: the one that CUDA_HOME or CUDA_PATH names, or the default one.
 std::string toolkit() {
   for (const auto* variable : {"CUDA_HOME", "CUDA_PATH"})
     if (const char* said = std::getenv(variable); said != nullptr && *said != '\0') return said;
@@ -26,7 +27,8 @@ std::string toolkit() {
 Places find_places() {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
   const std::filesystem::path here = self.parent_path();
-  // Where it was built, the libraries lie beside it; what is installed may be moved as a whole.
+  // In the build directory, the libraries are next to the command. After installation, paths are
+  // relative to it.
   const bool is_built = std::filesystem::exists(here / "libcuda_on_cpu.a");
   const auto place = [&](const char* built, const char* installed) {
     return (here / (is_built ? built : installed)).lexically_normal();

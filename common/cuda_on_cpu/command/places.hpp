@@ -12,7 +12,8 @@ struct Places {
   std::string headers;    ///< directory of the headers that replace those of CUDA
   std::string libraries;  ///< directory of the libraries of the CPU device
   std::string toolkit;    ///< directory of the CUDA toolkit, which may not exist
-  std::string thrust;     ///< headers of Thrust, CUB and libcu++ in it, or empty
+  std::string thrust;     ///< directory of the Thrust, CUB and libcu++ headers in the toolkit, or
+                          ///< empty
 };
 
 Places find_places();

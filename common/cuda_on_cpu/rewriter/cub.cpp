@@ -11,8 +11,8 @@ bool is_of_cub(const LineMarker& marker) {
   return marker.is_system && marker.file.find("/cub/") != marker.file.npos;
 }
 
-/// Names the namespace in `using Name = Name<...>`, of which g++ says that the name changes what it
-/// means within its class.
+/// Adds the namespace in `using Name = Name<...>`. Without the namespace, g++ reports that the
+/// declaration changes the meaning of the name.
 void name_namespace(Source& source, std::size_t i) {
   const std::size_t name = source.next(i), sign = source.next(name);
   if (!source.is_name(name) || !source.is_sign(sign, "=")) return;
@@ -21,7 +21,8 @@ void name_namespace(Source& source, std::size_t i) {
     source.replace(same, same + 1, "::cub::" + std::string(source[name]));
 }
 
-/// What the CPU has no functions for ends the program, if it is ever run.
+/// Replaces an asm statement. If the CPU has no function for it, the replacement ends the program
+/// when it is executed.
 void rewrite_asm(Source& source, std::size_t i) {
   try {
     rewrite_ptx(source, i);
@@ -34,16 +35,16 @@ void rewrite_asm(Source& source, std::size_t i) {
   }
 }
 
-/// Takes `volatile` from what warps of CUB share: it keeps the compiler from remembering, which
-/// __syncwarp() does, too, and the analysis takes what is volatile for a flag that may change.
+/// Removes volatile accesses to the shared memory of CUB's warps. __syncwarp() already prevents the
+/// compiler from caching values, and the analysis would treat volatile variables as flags.
 void drop_volatile(Source& source, std::size_t i) {
   const std::size_t sign = source.previous(i);
   if (source.is_sign(sign, "<") && source[source.previous(sign)].starts_with("Thread"))
     source.replace(i, i + 1, source.is(i, "LOAD_VOLATILE") ? "LOAD_DEFAULT" : "STORE_DEFAULT");
 }
 
-/// Without the lines that ask for loops to be unrolled in full, which makes nothing faster here,
-/// and compilers take minutes over it.
+/// Removes pragmas that request complete unrolling of loops. Unrolling has no benefit on the CPU
+/// and takes compilers minutes.
 std::string without_unrolling(std::string text) {
   for (std::size_t line = 0, end = 0; line < text.size(); line = end + 1) {
     end = std::min(text.find('\n', line), text.size());
@@ -55,8 +56,8 @@ std::string without_unrolling(std::string text) {
   return text;
 }
 
-/// With the instructions that a device has since Volta where CUB says of some that they are for
-/// one before: those that threads use at the same time are none but for their order.
+/// Replaces the cached loads and stores that CUB uses before Volta by the relaxed ones it uses
+/// since. The replacements are atomic accesses, so that concurrent accesses are not data races.
 std::string with_ordered_accesses(std::string text) {
   constexpr std::string_view by_cache = ".cg.", in_order = ".relaxed.gpu.";
   for (const std::string_view name : {"\"ld", "\"st"}) {
@@ -67,7 +68,7 @@ std::string with_ordered_accesses(std::string text) {
   return text;
 }
 
-/// A stretch of the text that is CUB's.
+/// Rewrites a part of the text that belongs to CUB.
 std::string rewritten(std::string text) {
   Source source(with_ordered_accesses(without_unrolling(std::move(text))), true);
   for (std::size_t i = 0; i < source.size(); ++i) {

@@ -7,7 +7,7 @@
 namespace cuda_on_cpu::rewriter {
 namespace {
 
-/// What stands at namespace scope, up to its semicolon or to its body.
+/// A declaration at namespace scope, up to its semicolon or its body.
 struct Declaration {
   std::size_t first, end;  // `end` is the token of ';' or '{'
 };
@@ -18,7 +18,7 @@ bool holds(const Source& source, const Declaration& d, std::string_view word) {
   return false;
 }
 
-/// Whether one of its attributes is such that `is_wanted` says so of the tokens in its brackets.
+/// Whether a declaration has an attribute whose tokens in parentheses satisfy `is_wanted`.
 template <typename IsWanted>
 bool has_attribute(const Source& source, const Declaration& d, const IsWanted& is_wanted) {
   for (std::size_t i = d.first; i < d.end; ++i) {
@@ -30,8 +30,8 @@ bool has_attribute(const Source& source, const Declaration& d, const IsWanted& i
   return false;
 }
 
-/// Whether __global__ stands there, or what it becomes: `noipa` for g++, `noinline` twice for
-/// clang++.
+/// Whether a declaration contains __global__ or its replacement: the attribute `noipa` for g++, or
+/// `noinline` twice for clang++.
 bool is_kernel(const Source& source, const Declaration& d) {
   if (holds(source, d, "__global__")) return true;
   return has_attribute(source, d, [&](std::size_t first, std::size_t last) {
@@ -44,13 +44,13 @@ bool is_kernel(const Source& source, const Declaration& d) {
   });
 }
 
-/// Whether it is the device's, which an empty attribute marks.
+/// Whether a declaration belongs to the device, which an empty attribute marks.
 bool is_of_device(const Source& source, const Declaration& d) {
   return has_attribute(source, d,
                        [](std::size_t first, std::size_t last) { return first == last; });
 }
 
-/// Whether a word before a function's name has brackets behind it.
+/// Whether a specifier before the name of a function takes arguments in parentheses.
 bool has_brackets(std::string_view word) {
   for (const auto* one :
        {"__attribute__", "alignas", "decltype", "__launch_bounds__", "__cluster_dims__"})
@@ -58,7 +58,8 @@ bool has_brackets(std::string_view word) {
   return false;
 }
 
-/// The token of a function's name; that of the end if what is declared is none with a plain name.
+/// The token of a function's name; the end of the declaration if it declares no function with a
+/// plain name.
 std::size_t name_of(const Source& source, const Declaration& d) {
   for (std::size_t i = d.first; i < d.end; i = source.next(i)) {
     if (source.is(i, "operator") || source.is_sign(i, "=")) return d.end;
@@ -100,7 +101,7 @@ void visit_declarations(const Source& source, const Visit& visit) {
   }
 }
 
-/// The token that opens the parameters of a function; that of the end if there is none.
+/// The token that opens the parameters of a function; the end of the declaration if there is none.
 std::size_t parameters_of(const Source& source, const Declaration& d) {
   for (std::size_t i = d.first; i < d.end; i = source.next(i)) {
     if (has_brackets(source[i]))
@@ -111,8 +112,8 @@ std::size_t parameters_of(const Source& source, const Declaration& d) {
   return d.end;
 }
 
-/// The name of a kernel that is defined, or of a template's that is asked for: `template __global__
-/// void k<2>(int*);`. Templates themselves, and what is only declared, have none.
+/// The name of a kernel that is defined, or of an explicit instantiation of a template: `template
+/// __global__ void k<2>(int*);`. Empty for templates and for declarations without definition.
 std::string named_kernel(const Source& source, const Declaration& d) {
   std::size_t first = d.first;
   while (first < d.end && source.is_blank(first)) ++first;
@@ -131,15 +132,15 @@ std::string named_kernel(const Source& source, const Declaration& d) {
   return source.text(name, opening);
 }
 
-/// Whether a token is of the headers that stand in the place of CUDA's.
+/// Whether a token belongs to the headers that replace those of CUDA.
 bool is_ours(const Source& source, std::size_t i) {
   const std::string place = source.place_of(i);
   return place.find("/cuda_on_cpu/include/") != place.npos ||
          place.find("/include/cuda_on_cpu/") != place.npos;
 }
 
-/// The first sign in the parameters of a function that makes one of them a reference; the end of
-/// the parameters if there is none.
+/// The first token that makes a parameter of a function a reference; the end of the parameters if
+/// there is none.
 std::size_t reference_in(const Source& source, std::size_t opening) {
   const std::size_t closing = source.close_of(opening);
   int in_template = 0;
@@ -156,8 +157,8 @@ std::size_t reference_in(const Source& source, std::size_t opening) {
   return closing;
 }
 
-/// The first token of a declaration behind what is said of a template; that of the end if there is
-/// none.
+/// The first token of a declaration after its template parameters and requirements; the end of the
+/// declaration if there is none.
 std::size_t first_of(const Source& source, const Declaration& d) {
   std::size_t first = d.first;
   while (first < d.end && source.is_blank(first)) ++first;
@@ -176,7 +177,7 @@ bool is_class(const Source& source, std::size_t first) {
   return source.is(first, "struct") || source.is(first, "class") || source.is(first, "union");
 }
 
-/// Calls `visit` for each function that is defined in a class, and in classes within it.
+/// Calls `visit` for each function that is defined in a class or in its nested classes.
 template <typename Visit>
 void visit_members(const Source& source, const Body& body, const Visit& visit) {
   std::size_t first = body.open + 1;
@@ -184,7 +185,7 @@ void visit_members(const Source& source, const Body& body, const Visit& visit) {
     if (source.is_sign(i, "(") || source.is_sign(i, "[")) {
       i = source.close_of(i);
     } else if (source.is_sign(i, ";") || source.is_sign(i, ":")) {
-      // A constructor's members follow it; what may be accessed begins anew.
+      // A constructor's initialisers follow the colon; an access specifier ends before it.
       if (source.is_sign(i, ";") || source.previous(i) == first_of(source, {first, i}))
         first = i + 1;
     } else if (source.is_sign(i, "{")) {
@@ -201,9 +202,9 @@ void visit_members(const Source& source, const Body& body, const Visit& visit) {
   }
 }
 
-/// Adds the bodies behind a mark of the device's, up to the declaration's end: initialisers in
-/// braces may stand before a constructor's.
-/// \returns the last token that was looked at
+/// Adds the bodies after a device mark, up to the end of the declaration. Initialisers in braces
+/// may precede the body of a constructor.
+/// \returns the last token that was examined
 std::size_t add_bodies(const Source& source, std::size_t mark, std::vector<Body>& bodies) {
   std::size_t i = source.close_of(source.next(mark));
   for (;;) {
@@ -221,7 +222,7 @@ std::size_t add_bodies(const Source& source, std::size_t mark, std::vector<Body>
   }
 }
 
-/// Kernels that are defined, and how often a name is.
+/// The kernels that are defined, and the number of definitions per name.
 struct Kernels {
   std::vector<Declaration> defined;
   std::map<std::string, int, std::less<>> overloads;
@@ -256,7 +257,7 @@ std::size_t scope_of(const Source& source, std::size_t i) {
   return source.size();
 }
 
-/// Whether a using-declaration makes one name of a scope known in another scope.
+/// Whether a using-declaration introduces a name of one scope into another scope.
 bool is_used_alone(const Source& source, const std::string& name) {
   for (std::size_t i = 0; i + 1 < source.size(); ++i) {
     if (!source.is(i, "using")) continue;
@@ -268,13 +269,13 @@ bool is_used_alone(const Source& source, const std::string& name) {
   return false;
 }
 
-/// The token that ends a kernel's definition.
+/// The token that ends the definition of a kernel.
 std::size_t last_of(const Source& source, const Declaration& d) {
   return source.is_sign(d.end, "{") ? source.close_of(d.end) : d.end;
 }
 
-/// The names that neither a launch nor a list of arguments follows. The source takes the address of
-/// such a kernel, or names it in the arguments of a template.
+/// The names that neither a launch nor an argument list follows. The source takes the address of
+/// such a kernel, or names it in template arguments.
 Names named_otherwise(const Source& source) {
   Names names;
   for (std::size_t i = 0; i + 1 < source.size(); ++i) {
@@ -287,7 +288,7 @@ Names named_otherwise(const Source& source) {
   return names;
 }
 
-/// Whether a token begins the type of a declaration that is a class of its own.
+/// Whether a brace opens the definition of a class or an enumeration.
 bool defines_class(const Source& source, std::size_t brace) {
   const std::size_t name = source.previous(brace);
   for (const auto* word : {"struct", "class", "union", "enum"})
@@ -307,7 +308,7 @@ std::size_t behind_template(const Source& source, std::size_t i) {
   return i;
 }
 
-/// The token after an initialiser or the length of an array: a comma or the end of the declaration.
+/// The token after an initialiser or an array length: a comma or the end of the declaration.
 std::size_t behind_initialiser(const Source& source, std::size_t i) {
   while (i < source.size() && !source.is_sign(i, ",") && !source.is_sign(i, ";") &&
          !source.closes(i))
@@ -321,7 +322,7 @@ bool ends_declarator(const Source& source, std::size_t i) {
   return mark_at(source, i) != Mark::none || source.is(i, "alignas");
 }
 
-/// Adds the names that a declaration declares from a token on, except declarations of functions.
+/// Adds the names that a declaration declares from token i on, except names of functions.
 void add_declared(const Source& source, std::size_t i, std::vector<std::string>& names) {
   while (i < source.size() && !source.is_sign(i, ";") && !source.closes(i)) {
     if (has_brackets(source[i])) {
@@ -349,7 +350,8 @@ void add_declared(const Source& source, std::size_t i, std::vector<std::string>&
   }
 }
 
-/// Whether a declaration defines one of the variables as a member of a class or of a namespace.
+/// Whether a declaration defines one of the variables with a qualified name, as a member of a class
+/// or namespace.
 bool is_qualified(const Source& source, const Declaration& d,
                   const std::vector<std::string>& names) {
   for (std::size_t i = source.next(d.first); i < d.end; i = source.next(i)) {
@@ -361,8 +363,8 @@ bool is_qualified(const Source& source, const Declaration& d,
   return false;
 }
 
-/// The names of device variables that a declaration at namespace scope defines for its source alone
-/// when nothing else is said.
+/// The names of device variables that a declaration at namespace scope defines, if they have
+/// internal linkage under nvcc by default.
 std::vector<std::string> own_variables(const Source& source, const Declaration& d) {
   for (const auto* word : {"extern", "inline", "template", "friend", "typedef", "using"})
     if (holds(source, d, word)) return {};
@@ -375,7 +377,7 @@ std::vector<std::string> own_variables(const Source& source, const Declaration& 
   return {};
 }
 
-/// The names with external linkage that a source declares.
+/// The names that a source declares as `extern`.
 Names external_names(const Source& source) {
   std::vector<std::string> names;
   visit_declarations(source, [&](const Declaration& d) {
@@ -385,7 +387,7 @@ Names external_names(const Source& source) {
   return {names.begin(), names.end()};
 }
 
-/// A function of the device that several sources may define.
+/// A device function that several sources may define.
 struct SharedFunction {
   std::string name;
   Body body;
@@ -403,7 +405,7 @@ std::vector<SharedFunction> shared_functions(const Source& source) {
   return functions;
 }
 
-/// Adds the functions that use one of the names, directly or by others of them.
+/// Adds the functions that use one of the names, directly or through each other.
 void add_users(const Source& source, Names& names) {
   std::vector<SharedFunction> functions = shared_functions(source);
   for (bool found = true; found;) {
@@ -436,7 +438,7 @@ Additions find_noted_kernels(const Source& source) {
 Overloads find_overloads(const Source& source) {
   struct Known {
     std::vector<Declaration> defined;
-    bool is_plain = true;  // all are defined in one scope, and none is a template
+    bool is_plain = true;  // whether all are defined in one scope and none is a template
   };
   std::map<std::string, Known> all;
   visit_declarations(source, [&](const Declaration& d) {
@@ -463,7 +465,7 @@ Overloads find_overloads(const Source& source) {
       const std::size_t opening = parameters_of(source, d);
       std::string parameters = source.text(opening, source.close_of(opening) + 1);
       std::replace(parameters.begin(), parameters.end(), '\n', ' ');
-      if (parameters.find('#') != parameters.npos) addresses = "#";  // of the preprocessor
+      if (parameters.find('#') != parameters.npos) addresses = "#";  // the parameters contain a preprocessor line
       addresses += (addresses.empty() ? "" : ", ") + std::string("static_cast<void (*)") +
                    parameters + ">(&" + name + ')';
     }
@@ -548,7 +550,7 @@ std::string with_device_marks(std::string text) {
   std::vector<std::size_t> firsts;
   const auto mark = [&](const Declaration& d) {
     const std::size_t first = first_of(source, d);
-    // A name begins what is declared, but for destructors and for names of the outermost namespace.
+    // A declaration begins with a name, except for destructors and names of the global namespace.
     const bool begins =
         source.is_name(first) || source.is_sign(first, "~") || source.is_sign(first, "::");
     const bool says_whose =

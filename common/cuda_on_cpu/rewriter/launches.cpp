@@ -12,7 +12,7 @@ bool is_keyword(std::string_view name) {
   return false;
 }
 
-/// The '<' that belongs to the '>' at i.
+/// The '<' that matches the '>' at token i.
 std::size_t template_start(const Source& source, std::size_t i) {
   int depth = 0;
   for (;; --i) {
@@ -27,13 +27,14 @@ std::size_t template_start(const Source& source, std::size_t i) {
   }
 }
 
-/// The first token of the kernel's name before '<<<': a::b<c>, p->f, table[i] or (expression).
+/// The first token of the kernel's name before '<<<', which may be a::b<c>, p->f, table[i] or
+/// (expression).
 std::size_t kernel_start(const Source& source, std::size_t launch) {
   std::size_t i = source.previous(launch);
   if (source.is_sign(i, ")")) {
     const std::size_t opening = source.open_of(i);
     i = source.previous(opening);
-    // A kernel in parentheses; else, a call that returns one.
+    // Either a kernel in parentheses, or a call that returns a kernel.
     if (!source.is_name(i) || is_keyword(source[i])) return opening;
   }
   for (;;) {
@@ -50,19 +51,19 @@ std::size_t kernel_start(const Source& source, std::size_t launch) {
       i = scope;
     } else if (source.is_sign(before, ".") || source.is_sign(before, "->") ||
                source.is_sign(before, "<")) {
-      i = source.previous(before);  // '<': of a comparison there was in template arguments
+      i = source.previous(before);  // a '<' here was a comparison in template arguments
     } else {
       return i;
     }
   }
 }
 
-/// The tokens that end the configuration and open the arguments of a launch.
+/// The tokens that end the configuration and that enclose the arguments of a launch.
 struct Parts {
   std::size_t config_end, opening, closing;
 };
 
-/// Whether a token begins '>>>', in which there may be blanks.
+/// Whether a token begins '>>>', optionally with blanks between the signs.
 bool is_end(const Source& source, std::size_t i, bool with_blanks) {
   if (!source.is_sign(i, ">")) return false;
   const std::size_t second = with_blanks ? source.next(i) : i + 1;
@@ -70,8 +71,8 @@ bool is_end(const Source& source, std::size_t i, bool with_blanks) {
   return source.is_sign(with_blanks ? source.next(second) : second + 1, ">");
 }
 
-/// Where the configuration ends: at the first '>>>', and where there is none, at the last '>> >' of
-/// the statement, for what stands before may be of templates.
+/// The token that ends the configuration: the first '>>>' or, if there is none, the last '>> >' of
+/// the statement. An earlier '>> >' may close templates.
 std::size_t end_of_configuration(const Source& source, std::size_t launch) {
   std::size_t spaced = source.size();
   for (std::size_t i = launch + 1; i + 3 < source.size() && !source.is_sign(i, ";"); ++i) {
@@ -95,14 +96,14 @@ std::string trimmed(const std::string& text) {
   return begin == text.npos ? "" : text.substr(begin, end + 1 - begin);
 }
 
-/// The kernel's name without scope and template arguments.
+/// The name of the kernel without scope and template arguments.
 std::string base_name(const std::string& kernel) {
   const std::string plain = kernel.substr(0, kernel.find_first_of("<("));
   const auto scope = plain.rfind("::");
   return trimmed(scope == plain.npos ? plain : plain.substr(scope + 2));
 }
 
-/// A text without the preprocessor's lines in it.
+/// A text without its preprocessor lines.
 std::string without_markers(const std::string& text) {
   std::string rest;
   for (std::size_t line = 0, end = 0; line < text.size(); line = end) {
@@ -113,21 +114,23 @@ std::string without_markers(const std::string& text) {
   return rest;
 }
 
-/// Whether an argument has no type of its own: the kernel's parameter gives it one.
+/// Whether an argument has no type of its own, so that the kernel's parameter determines the type.
 bool is_typeless(const std::string& argument) {
   const std::string plain = trimmed(without_markers(argument));
   return plain == "0" || plain == "__null" || (plain.starts_with('{') && plain.ends_with('}'));
 }
 
-/// A launch's arguments as the parameters of a function, what it passes on, and what it is given.
+/// The arguments of a launch: the parameters of the generated function, the arguments that it
+/// passes on, and the arguments that it receives.
 struct Arguments {
   std::string parameters, passed, given;
 };
 
-/// The parameters of a function that takes arguments as they are.
+/// The parameters of a generated function that passes all arguments on unchanged.
 constexpr const char* same_types = "auto... cuda_on_cpu_arguments";
 
-/// The compiler tells arguments apart better than commas do, so they stay together where they can.
+/// Splits arguments at commas only if necessary, because the compiler parses them more reliably
+/// than this function.
 Arguments arguments_of(const Source& source, const Parts& parts) {
   std::vector<std::string> pieces;
   std::size_t begin = parts.opening + 1;
@@ -160,11 +163,11 @@ Arguments arguments_of(const Source& source, const Parts& parts) {
 
 }  // namespace
 
-/// The variable that contains all kernels of a name, as the kernel is named at a launch. Empty if
-/// the launch can do without, because the name stands for one kernel and all arguments have types.
+/// The variable that contains all kernels with the name at a launch. Empty if no variable is
+/// needed, because the name stands for one kernel and all arguments have types.
 static std::string overloads_at(const std::string& kernel, const Arguments& arguments,
                                 std::size_t launch, Overloads& overloads) {
-  // A call that returns a kernel; parentheses may contain the name of several kernels.
+  // A call that returns a kernel. Parentheses may contain the name of several kernels.
   if (kernel.ends_with(')') && !kernel.starts_with('('))
     return "::cuda_on_cpu::overloads(" + kernel + ')';
   const std::string name = base_name(kernel);
@@ -200,7 +203,7 @@ void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters
     return;
   }
   const std::string comma = trimmed(arguments.given).empty() ? "" : ", ";
-  // What gives a kernel is asked by the host, once.
+  // The host evaluates an expression that returns a kernel only once.
   const bool is_given = kernel.ends_with(')');
   const std::string capture = is_given ? "[=, cuda_on_cpu_kernel = " + kernel + "](" : "[=](";
   const std::string chosen = "::cuda_on_cpu::chosen(" + kernel + ", cuda_on_cpu_way)";

@@ -4,9 +4,9 @@
 ///     rewrite_cuda SOURCE.cu OUTPUT.cpp DEPFILE COMPILER [FLAGS...] [--behind HEADER REWRITTEN]
 ///     rewrite_cuda HEADER REWRITTEN DEPFILE COMPILER [FLAGS...] --header
 ///
-/// The compiler's preprocessor runs first, so that launches in macros and in headers are seen. What
-/// many sources include is rewritten as a header first, to be precompiled: behind it, the output
-/// includes the header, in whose place all that it holds would stand.
+/// The compiler's preprocessor runs first, so that the rewriter also finds launches in macros and
+/// headers. A header that many sources include can be rewritten separately with --header and then
+/// precompiled. With --behind, the output includes the rewritten header instead of its text.
 
 #include <algorithm>
 #include <filesystem>
@@ -22,11 +22,12 @@ namespace {
 
 using cuda_on_cpu::rewriter::Command;
 
-/// What is asked for, but for the compiler.
+/// The arguments of the command, except for the compiler.
 struct Options {
   std::string source, output, depfile;
-  std::string header, rewritten;  ///< what the source is rewritten behind, if anything
-  bool is_header = false;         ///< whether there is no source, but the header alone
+  std::string header, rewritten;  ///< the header that the source begins with, and its rewritten
+                                  ///< form, or empty
+  bool is_header = false;         ///< whether only the header is rewritten
 };
 
 std::string content_of(const std::string& name) {
@@ -35,13 +36,13 @@ std::string content_of(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A text, and what stands in it for a header that the preprocessor was told to begin with.
+/// A preprocessed text in two parts: the header that the preprocessor inserted first, and the rest.
 struct Begun {
   std::string header, rest;
 };
 
-/// Takes a text apart by the lines of the preprocessor's, g++'s or clang++'s; the header is empty
-/// if they are not there.
+/// Splits a text at the line markers of g++ or clang++. The header is empty if there are no such
+/// markers.
 Begun take_apart(const std::string& text, const std::string& header) {
   const std::string name = (header.starts_with('/') ? "" : "./") + header;
   const std::string enters = "# 1 \"" + name + "\" 1\n";
@@ -54,8 +55,9 @@ Begun take_apart(const std::string& text, const std::string& header) {
           text.substr(text.find('\n', left) + 1)};
 }
 
-/// The text with an include of the rewritten header in the header's place; as it is, if the header
-/// became something else there: a name of the source's may change what is made of it.
+/// The text with an include of the rewritten header instead of the header's text. The text is
+/// unchanged if the header was rewritten differently in this source, because names in the source
+/// can affect the result.
 std::string behind_header(const std::string& text, const Options& options) {
   const auto [header, rest] = take_apart(text, options.header);
   if (header != content_of(options.rewritten)) return text;

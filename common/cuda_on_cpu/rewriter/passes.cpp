@@ -31,7 +31,7 @@ std::vector<Body> bodies_of(const Source& source) {
   return bodies;
 }
 
-/// Tokens first..last-1 without what is blank.
+/// Tokens first to last - 1 without blanks.
 std::string words(const Source& source, std::size_t first, std::size_t last) {
   std::string text;
   for (std::size_t i = first; i < last; ++i)
@@ -39,7 +39,7 @@ std::string words(const Source& source, std::size_t first, std::size_t last) {
   return text;
 }
 
-/// Whether all is the same but for the bodies.
+/// Whether two sources are equal except for the bodies of functions.
 bool have_same_frame(const Source& one, const std::vector<Body>& of_one, const Source& other,
                      const std::vector<Body>& of_other) {
   if (of_one.size() != of_other.size()) return false;
@@ -53,7 +53,7 @@ bool have_same_frame(const Source& one, const std::vector<Body>& of_one, const S
   return words(one, first, one.size()) == words(other, first_of_other, other.size());
 }
 
-/// A line marker for what stands behind a token.
+/// A line marker for the text after a token.
 std::string marker_for(const Source& source, std::size_t i) {
   const std::string place = source.place_of(i);
   const auto colon = place.rfind(':');

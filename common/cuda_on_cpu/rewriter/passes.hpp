@@ -1,5 +1,6 @@
 /// \file
-/// nvcc compiles a source twice, and only once with __CUDA_ARCH__; here both become one program.
+/// Merges the two passes of nvcc, which compiles a source twice and defines __CUDA_ARCH__ only in
+/// one pass. The CPU device builds one program from both.
 
 #pragma once
 
@@ -8,12 +9,13 @@
 
 namespace cuda_on_cpu::rewriter {
 
-/// Whether a file that a preprocessed text comes from, and that is none of the system's, holds a
-/// word.
+/// Whether a word occurs in any file that a preprocessed text comes from. System headers are not
+/// searched.
 bool sources_mention(std::string_view text, std::string_view word);
 
-/// The text that was preprocessed for the device, with functions that choose the body of the other
-/// pass where they are called by the host. If more than bodies differ, the device's text.
+/// The text of the device pass. Functions with different bodies in the two passes choose one at run
+/// time, depending on the caller. If the texts differ outside bodies, the result is the device's
+/// text.
 std::string merged(const std::string& device, const std::string& host);
 
 }  // namespace cuda_on_cpu::rewriter

@@ -14,7 +14,7 @@
 namespace cuda_on_cpu::rewriter {
 namespace {
 
-/// A file in memory, which one process writes and another one reads.
+/// A file in memory that one process writes and another one reads.
 class MemoryFile {
  public:
   MemoryFile() : descriptor_(::memfd_create("cuda_on_cpu", MFD_CLOEXEC)) {

@@ -1,5 +1,5 @@
 /// \file
-/// The commands that make a program: compiler, linker, archiver.
+/// Runs the commands that build a program: compiler, linker and archiver.
 
 #pragma once
 
@@ -10,8 +10,10 @@ namespace cuda_on_cpu::rewriter {
 
 using Command = std::vector<std::string>;
 
-/// Runs a command; it reads `input` and writes to `output` where these are given.
-/// \returns its exit status; 127, after a sentence on standard error, if it cannot be started
+/// Runs a command. `input` is its standard input and `output` receives its standard output, if they
+/// are not null.
+/// \returns the exit status; 127 if the command cannot be started, after a message on standard
+/// error
 int run(const Command& command, const std::string* input = nullptr, std::string* output = nullptr);
 
 }  // namespace cuda_on_cpu::rewriter

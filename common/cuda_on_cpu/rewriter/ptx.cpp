@@ -20,7 +20,7 @@ std::string trimmed(const std::string& text) {
   return begin == text.npos ? "" : text.substr(begin, end + 1 - begin);
 }
 
-/// The pieces of a text between separators that stand outside of brackets.
+/// Splits a text at separators outside of brackets.
 Strings split(const std::string& text, char separator) {
   Strings pieces(1);
   int depth = 0;
@@ -34,7 +34,7 @@ Strings split(const std::string& text, char separator) {
   return pieces;
 }
 
-/// A string literal's text; what is written as \n or \t only divides words.
+/// The text of a string literal. The escape sequences \n and \t become blanks.
 std::string text_of_literal(std::string_view literal) {
   std::string text;
   for (std::size_t i = 1; i + 1 < literal.size(); ++i) {
@@ -48,8 +48,8 @@ std::string text_of_literal(std::string_view literal) {
   return text;
 }
 
-/// What stands between the parentheses of asm: the instructions, the operands in their order, and
-/// the registers that the instructions declare, as variables.
+/// The contents of an asm statement: the instructions, the operands in order, and the C++ variables
+/// for the registers that the instructions declare.
 struct Statement {
   std::string instructions;
   Strings operands;
@@ -83,7 +83,7 @@ Statement statement_of(const Source& source, std::size_t opening) {
   return statement;
 }
 
-/// What a register of PTX's own is.
+/// The C++ expression for a special register of PTX.
 std::string special_register(const std::string& name) {
   static const std::map<std::string, std::string> registers = {
       {"tid", "threadIdx"}, {"ntid", "blockDim"}, {"ctaid", "blockIdx"}, {"nctaid", "gridDim"}};
@@ -124,7 +124,7 @@ std::string operand_of(std::string text, const Statement& statement, bool in_sha
   throw Unsure("PTX's operand '" + text + "' has no meaning on the CPU");
 }
 
-/// What a type of PTX is in C++; empty if it is none.
+/// The C++ type of a PTX type; empty if the name is no type.
 std::string type_of(const std::string& name) {
   static const std::map<std::string, std::string> types = {
       {"u8", "unsigned char"},   {"s8", "signed char"}, {"b8", "unsigned char"},
@@ -136,7 +136,8 @@ std::string type_of(const std::string& name) {
   return found == types.end() ? "" : found->second;
 }
 
-/// The shapes of mma.sync for a type of A, and the types of sums: of the PTX ISA, section "mma".
+/// The permitted shapes of mma.sync for a type of A, and the permitted types of sums, according to
+/// the PTX ISA, section "mma".
 struct MatrixShapes {
   std::set<std::string> shapes, sums;
 };
@@ -161,14 +162,14 @@ const MatrixShapes* shapes_of(const std::string& type) {
   return found == shapes.end() ? nullptr : &found->second;
 }
 
-/// Bits of an element of a matrix.
+/// The number of bits of a matrix element.
 int bits_of(const std::string& type) {
   if (type == "e4m3" || type == "e5m2") return 8;
   return type == "tf32" ? 32 : std::stoi(type.substr(type.find_first_of("0123456789")));
 }
 
-/// A call of mma without its operands: what stands between commas, in `counts` numbers of registers
-/// of D, A, B and C.
+/// The template argument of an mma call. `counts` receives the number of registers of D, A, B and
+/// C.
 std::string product_of(const std::string& instruction, std::vector<int>& counts) {
   Strings parts = split(instruction, '.');
   bool saturates = false;
@@ -190,7 +191,7 @@ std::string product_of(const std::string& instruction, std::vector<int>& counts)
   const auto is_layout = [&](const std::string& layout, const char* usual) {
     return layout == usual || (is_four_products && (layout == "row" || layout == "col"));
   };
-  // Factors may differ in type where they have the same shapes.
+  // The factors may have different types if the types have the same shapes.
   if (of_a == nullptr || of_b == nullptr || of_a->shapes != of_b->shapes ||
       (a != b && bits_of(a) > 8) || !of_a->shapes.contains(shape) || !of_a->sums.contains(d) ||
       !of_a->sums.contains(c) || !is_layout(parts[2], "row") || !is_layout(parts[3], "col") ||
@@ -214,9 +215,10 @@ std::string product_of(const std::string& instruction, std::vector<int>& counts)
          ", ::cuda_on_cpu::BitOperation::" + operation + '}';
 }
 
-/// The function of ptx.hpp that does what an instruction does, with the types that it is of.
+/// The function of ptx.hpp for an instruction, with its template arguments.
 std::string function_of(const std::string& instruction, bool& in_shared) {
-  // How a load is cached or ordered, and a rounding to nearest, which is the CPU's, too.
+  // Modifiers of caching and ordering have no effect on the CPU. Rounding to nearest is the CPU's
+  // default.
   static const std::set<std::string> without_meaning = {
       "rn",   "approx", "ftz", "full", "volatile", "global", "shared", "const", "local",
       "nc",   "ca",     "cg",  "cs",   "lu",       "cv",     "wb",     "wt",    "relaxed",
@@ -332,7 +334,7 @@ std::string function_of(const std::string& instruction, bool& in_shared) {
       type += type.empty() ? named : name == "cvt" ? ", " + named : "";
     else if ((name == "ld" || name == "st") &&
              (part == "relaxed" || part == "acquire" || part == "release"))
-      name += '_' + part;  // threads that need not meet use what it goes to
+      name += '_' + part;  // unsynchronised threads may access the address
     else if (!without_meaning.contains(part.substr(0, part.find(':'))))
       name += (name.empty() ? "" : "_") + part;
   }
@@ -346,7 +348,8 @@ std::string function_of(const std::string& instruction, bool& in_shared) {
   return name + (type.empty() ? "" : '<' + type + '>');
 }
 
-/// Declares registers, as `.reg .pred p, q` or `.reg .b32 t<4>` does; returns the variables.
+/// Declares registers such as `.reg .pred p, q` or `.reg .b32 t<4>`. Returns the declarations of
+/// the variables.
 std::string declared(const std::string& text, Statement& statement) {
   const auto end = text.find_first_of(" \t", text.find('.', 1));
   const std::string dotted = trimmed(text.substr(0, end));
@@ -372,7 +375,8 @@ std::string declared(const std::string& text, Statement& statement) {
   return variables;
 }
 
-/// Takes the predicate from the beginning of an instruction; returns the condition in C++.
+/// Removes the predicate from the beginning of an instruction. Returns the C++ condition, or
+/// nothing.
 std::string take_predicate(std::string& text, const Statement& statement) {
   if (!text.starts_with('@')) return "";
   const auto end = text.find_first_of(" \t\n");
@@ -382,14 +386,13 @@ std::string take_predicate(std::string& text, const Statement& statement) {
   return std::string("if (") + (is_negated ? "!" : "") + operand_of(name, statement, false) + ") ";
 }
 
-/// The parts of what stands between commas: of a vector `{a, b}`, or of a register with a predicate
-/// beside it, `r|p`.
+/// The components of an operand: of a vector `{a, b}`, or of a register with a predicate, `r|p`.
 Strings parts_of(const std::string& piece) {
   if (piece.starts_with('{')) return split(piece.substr(1, piece.size() - 2), ',');
   return split(piece, '|');
 }
 
-/// An instruction mma as a call. Its operands are vectors, or single registers.
+/// The call for an mma instruction, whose operands are vectors or single registers.
 std::string product_call_of(const std::string& instruction, const Strings& pieces,
                             const Statement& statement) {
   std::vector<int> counts;
@@ -405,7 +408,7 @@ std::string product_call_of(const std::string& instruction, const Strings& piece
   return space + ("mma(" + arguments) + ");";
 }
 
-/// ldmatrix, stmatrix or movmatrix as a call, with the address before the registers.
+/// The call for ldmatrix, stmatrix or movmatrix, with the address before the registers.
 std::string transfer_call_of(const std::string& instruction, const Strings& pieces,
                              const Statement& statement) {
   const Strings parts = split(instruction, '.');
@@ -431,7 +434,7 @@ std::string transfer_call_of(const std::string& instruction, const Strings& piec
   return space + function + how + '(' + arguments + ");";
 }
 
-/// One instruction as a call.
+/// The call for one instruction.
 std::string call_of(std::string text, const Statement& statement) {
   const std::string condition = take_predicate(text, statement);
   if (text.find(':') != text.npos && text.find("::") == text.npos)
@@ -456,7 +459,7 @@ std::string call_of(std::string text, const Statement& statement) {
       function.insert(3, i == 0 ? "_apart" : "_together");
     for (const std::string& part : parts_of(piece))
       arguments += (arguments.empty() ? "" : ", ") + operand_of(part, statement, in_shared);
-    if (function.starts_with("cp_async")) in_shared = false;  // only its first operand is there
+    if (function.starts_with("cp_async")) in_shared = false;  // only the first operand is in shared memory
   }
   return condition + space + function + '(' + arguments + ");";
 }

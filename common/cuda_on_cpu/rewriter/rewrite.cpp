@@ -8,7 +8,8 @@
 namespace cuda_on_cpu::rewriter {
 namespace {
 
-/// Takes __cluster_dims__ or __launch_bounds__ away and remembers it for the kernel behind it.
+/// Removes __cluster_dims__ or __launch_bounds__ and stores its arguments for the kernel that
+/// follows.
 void read_promise(Source& source, std::size_t i, Promises& promises) {
   const std::size_t opening = source.next(i), closing = source.close_of(opening);
   const auto is_no_kernel = [&](std::size_t j) {
@@ -26,7 +27,7 @@ void read_promise(Source& source, std::size_t i, Promises& promises) {
   source.replace(i, closing + 1, "");
 }
 
-/// Puts something in the place of a cast to void* at a token, if there is one.
+/// Replaces a cast to void* at a token, if there is one.
 void replace_cast(Source& source, std::size_t first, const std::string& by) {
   if (source.is_sign(first, "(")) {
     const std::size_t closing = source.close_of(first);
@@ -41,14 +42,14 @@ void replace_cast(Source& source, std::size_t first, const std::string& by) {
   }
 }
 
-/// Drops a cast to void* from the kernel that a function of the runtime takes first.
+/// Removes a cast to void* from the kernel that is the first argument of a runtime function.
 void keep_kernel_type(Source& source, std::size_t i) {
   const std::size_t opening = source.next(i);
   if (source.is_sign(opening, "(")) replace_cast(source, source.next(opening), "");
 }
 
-/// Keeps the types of a kernel's parameters where `func = (void*)kernel` stands: what is cast
-/// instead turns into the address where that is wanted.
+/// Keeps the parameter types of a kernel in `func = (void*)kernel`. The new cast produces an object
+/// that converts to the address.
 void keep_node_type(Source& source, std::size_t i) {
   const std::size_t before = source.previous(i), sign = source.next(i);
   const bool is_member = source.is_sign(before, ".") || source.is_sign(before, "->");
@@ -56,7 +57,7 @@ void keep_node_type(Source& source, std::size_t i) {
     replace_cast(source, source.next(sign), "(::cuda_on_cpu::KernelFunction)");
 }
 
-/// The same for the first member of a structure that a declaration initialises.
+/// Keeps the parameter types of a kernel that initialises the first member of a structure.
 void keep_first_type(Source& source, std::size_t i) {
   const std::size_t name = source.next(i);
   if (!source.is_name(name)) return;
@@ -66,7 +67,7 @@ void keep_first_type(Source& source, std::size_t i) {
     replace_cast(source, source.next(opening), "(::cuda_on_cpu::KernelFunction)");
 }
 
-/// Whether a cast to void* ends before a token: `(const void*)`, or `reinterpret_cast<void*>(`.
+/// Whether a cast to void* precedes a token: `(const void*)`, or `reinterpret_cast<void*>(`.
 bool is_behind_cast(const Source& source, std::size_t i) {
   std::size_t before = source.previous(i);
   if (source.is_sign(before, "&")) before = source.previous(before);
@@ -85,8 +86,8 @@ bool is_behind_cast(const Source& source, std::size_t i) {
   return inside == "void*" && source.is(source.previous(before), "reinterpret_cast");
 }
 
-/// Notes the kernel whose name, with its template's arguments, is cast to void*; other values pass
-/// unchanged.
+/// Registers the kernel, with its template arguments, whose name is cast to void*. Other values
+/// pass unchanged.
 void note_kernel(Source& source, std::size_t i) {
   for (const auto word : {"this", "nullptr", "true", "false"})
     if (source.is(i, word)) return;
@@ -109,11 +110,11 @@ void note_kernel(Source& source, std::size_t i) {
   source.replace(i, last + 1, "::cuda_on_cpu::known(" + source.text(i, last + 1) + ')');
 }
 
-/// The functions that return an error of CUDA, as far as they have been declared.
+/// The functions declared so far that return an error of CUDA.
 using Fallible = Names;
 
-/// Whether nothing but blanks and lines of the preprocessor's stands between two tokens: what a
-/// macro of a system's header became is no token, but it is there.
+/// Whether only blanks and preprocessor lines are between two tokens. The expansion of a macro from
+/// a system header is no token, but it separates them.
 bool are_neighbours(const Source& source, std::size_t before, std::size_t behind) {
   for (std::size_t i = before + 1; i < behind; ++i) {
     if (source.kind(i) != Kind::opaque) continue;
@@ -124,8 +125,8 @@ bool are_neighbours(const Source& source, std::size_t before, std::size_t behind
   return true;
 }
 
-/// Whether a call, from its first token on, is a statement of its own, so that nobody looks at what
-/// it returns.
+/// Whether a call is a statement of its own, so that its result is ignored. `first` is the first
+/// token of the call.
 bool is_statement(const Source& source, std::size_t first, std::size_t opening) {
   const std::size_t before = source.previous(first), closing = source.close_of(opening);
   const std::size_t behind = source.next(closing);
@@ -140,8 +141,8 @@ bool is_statement(const Source& source, std::size_t first, std::size_t opening) 
          source.is(keyword, "constexpr");
 }
 
-/// Marks calls of CUB's algorithms, `cub::DeviceReduce::Sum(...)`, that drop the error that they
-/// return.
+/// Marks calls of CUB's algorithms, such as `cub::DeviceReduce::Sum(...)`, that ignore the returned
+/// error.
 void note_dropped_by_cub(Source& source, std::size_t i) {
   const std::size_t sign = source.next(i), group = source.next(sign);
   if (!source.is_sign(sign, "::") || !source[group].starts_with("Device")) return;
@@ -157,7 +158,7 @@ void note_dropped_by_cub(Source& source, std::size_t i) {
     source.replace(first, i + 1, "::cuda_on_cpu::Dropped{} = ::cub");
 }
 
-/// Learns of functions that return an error, and marks calls of them that drop it.
+/// Adds functions that return an error to `fallible`, and marks calls that ignore the error.
 void note_dropped(Source& source, std::size_t i, Fallible& fallible) {
   const std::string name(source[i]);
   if (name == "cub") return note_dropped_by_cub(source, i);
@@ -170,7 +171,7 @@ void note_dropped(Source& source, std::size_t i, Fallible& fallible) {
   if (is_of_driver && fallible.contains(name) && is_statement(source, i, source.next(i)))
     return source.replace(i, i + 1, "::cuda_on_cpu::DroppedResult{} = " + name);
   if (!name.starts_with("cuda")) return;
-  // To ask for the last error and drop it is how one takes it back.
+  // A call of cudaGetLastError without use of its result is the usual way to reset the error.
   if (name == "cudaGetLastError" || name == "cudaPeekAtLastError") return;
   if (source.is(source.previous(i), "cudaError_t"))
     fallible.insert(name);
@@ -178,8 +179,8 @@ void note_dropped(Source& source, std::size_t i, Fallible& fallible) {
     source.replace(i, i + 1, "::cuda_on_cpu::Dropped{} = " + name);
 }
 
-/// Takes the mark of what belongs to the device away, and lists the variables that it marks; those
-/// that the host may use, too, with a sign before them.
+/// Removes a device mark and adds the variables that it marks to the list. Managed variables, which
+/// the host may use, are added a second time with the prefix `!`.
 void read_device_mark(Source& source, std::size_t i, Names& names) {
   const Mark mark = mark_at(source, i);
   if (mark == Mark::none) return;
@@ -190,7 +191,7 @@ void read_device_mark(Source& source, std::size_t i, Names& names) {
   if (mark != Mark::constant_section) source.replace(i, source.close_of(source.next(i)) + 1, "");
 }
 
-/// Whether a source has a `new` of its own, beside that of the device's heap.
+/// Whether a source defines its own `operator new`, apart from the operator for the device's heap.
 bool defines_new(const Source& source) {
   for (std::size_t i = 0; i + 1 < source.size(); ++i) {
     if (!source.is(i, "operator") || !source.is(source.next(i), "new")) continue;
@@ -201,14 +202,14 @@ bool defines_new(const Source& source) {
   return false;
 }
 
-/// The token that declares a name of the runtime first: what stands before it cannot use it.
+/// The token that first declares a name of the runtime. Code before it cannot use the name.
 std::size_t declaration_of(const Source& source, std::string_view name) {
   std::size_t i = 0;
   while (i < source.size() && !source.is(i, name)) ++i;
   return i;
 }
 
-/// Whether a call stands at a token, where no declaration of that name can.
+/// Whether the name at a token is called rather than declared.
 bool is_call(const Source& source, std::size_t i) {
   if (!source.is_sign(source.next(i), "(")) return false;
   for (const auto* before : {";", "{", "}", "(", ")", "=", "?", ":", "return", "else"})
@@ -216,7 +217,7 @@ bool is_call(const Source& source, std::size_t i) {
   return false;
 }
 
-/// Asks for memory in a way that lets kernels have it from the device.
+/// Replaces an allocation, so that it takes memory from the device if a kernel executes it.
 void take_from_heap(Source& source, std::size_t i) {
   if (source.is(i, "new") && !source.is_sign(source.next(i), "(") &&
       !source.is(source.previous(i), "operator"))
@@ -227,7 +228,8 @@ void take_from_heap(Source& source, std::size_t i) {
     source.replace(i, i + 1, "::cuda_on_cpu::heap_free");
 }
 
-/// Lets a call of printf in a kernel return what it returns on a GPU, where its value is used.
+/// Replaces a call of printf in a kernel whose value is used, so that it returns the value of a
+/// GPU.
 void count_printed(Source& source, std::size_t i) {
   const std::size_t opening = source.next(i), before = source.previous(i);
   if (!source.is_sign(opening, "(") || source.is_sign(before, ".") || source.is_sign(before, "->"))
@@ -246,7 +248,7 @@ void count_printed(Source& source, std::size_t i) {
                  "), decltype(::cuda_on_cpu::count_printed" + arguments + ")::value)");
 }
 
-/// Tells the runtime the names of the device's variables.
+/// A definition that lists the names of the device variables for the runtime.
 std::string listed(const Names& names) {
   if (names.empty()) return "";
   std::string list;
@@ -256,14 +258,14 @@ std::string listed(const Names& names) {
          list + "\";\n";
 }
 
-/// Replaces the C functions that copy and fill memory by functions of the analysis, because
+/// Replaces the C functions that copy and set memory by functions of the analysis, because
 /// compilers do not instrument them.
 constexpr const char* seen_copies =
     "__asm__(\".set memcpy, __tsan_memcpy\\n.set memmove, __tsan_memmove\\n\"\n"
     "        \".set memset, __tsan_memset\");\n";
 
-/// Makes an attribute of CUDA's word for one. Within `__attribute__((...))` it is the compiler's
-/// own, as in headers of GCC.
+/// Replaces CUDA's `__noinline__` by an attribute. Within `__attribute__((...))`, the word already
+/// is an attribute of the compiler, as in headers of GCC.
 void rewrite_noinline(Source& source, std::size_t i) {
   const std::size_t before = source.previous(i);
   if (!source.is_sign(before, "(") && !source.is_sign(before, ","))
@@ -292,8 +294,8 @@ void rewrite_name(Source& source, std::size_t i, bool guards, Promises& clusters
     rewrite_ptx(source, i);
 }
 
-/// Tells the runtime of the bounds that are numbers; those that depend on template arguments are
-/// not known here, and are not enforced.
+/// Registers the launch bounds that are integer literals. Bounds that depend on template arguments
+/// are unknown here and not enforced.
 std::string noted(const Promises& bounds) {
   std::string notes;
   for (const auto& [kernel, text] : bounds) {
@@ -324,10 +326,10 @@ std::string rewrite(std::string text, bool guards, bool is_header) {
   const std::vector<Body> bodies = find_device_bodies(source);
   const Names bit_fields = find_bit_fields(source), volatiles = find_volatiles(source);
   HostFunctions host_functions = guards ? find_host_functions(source) : HostFunctions{};
-  // CUDA's header comes behind some headers of the host.
+  // Some headers of the host may precede CUDA's header.
   const std::size_t runtime = declaration_of(source, "enters_host_function");
   host_functions.erase(host_functions.begin(), host_functions.lower_bound(runtime));
-  // A source that does not include CUDA's header cannot launch by an address.
+  // A source that does not include CUDA's header cannot launch kernels by address.
   const std::size_t launches = declaration_of(source, "launch_noted");
   const Additions noted_kernels =
       launches == source.size() ? Additions{} : find_noted_kernels(source);

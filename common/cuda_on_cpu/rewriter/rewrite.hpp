@@ -1,24 +1,24 @@
 /// \file
 /// Turns preprocessed CUDA C++ into plain C++ for the CPU device.
 ///
-///     kernel<T><<<grid, block>>>(a, b)   becomes a call of cuda_on_cpu::launch, or, in code of the
-///                                        device, of launch_child,
-///     __shared__ T x[n]                  becomes a variable of the OS thread that runs the block,
-///     extern __shared__ T x[]            becomes the block's dynamic shared memory,
-///     __cluster_dims__(x, y, z)          moves to the launches of the kernel,
-///     __launch_bounds__(n)               is told to the runtime,
-///     __device__, __managed__            go; the names of variables are listed,
-///     a << b in code of the device       shifts as a GPU does,
-///     memcpy(a, b, n)                    is told by the function that calls it, under analysis,
-///     while (flag == 0) {}               lets others run, where `flag` is volatile,
-///     (void*)kernel                      keeps its type where the runtime takes a kernel, and
-///     notes
-///                                        the types of its parameters elsewhere,
-///     asm("...")                         becomes calls of functions,
-///     __global__ void k() {}             gets an entry behind it, in the image of a module.
+///     kernel<T><<<grid, block>>>(a, b)   becomes a call of cuda_on_cpu::launch, or of launch_child
+///                                        in device code.
+///     __shared__ T x[n]                  becomes a thread-local variable of the operating-system
+///                                        thread that runs the thread block.
+///     extern __shared__ T x[]            becomes the dynamic shared memory of the thread block.
+///     __cluster_dims__(x, y, z)          moves to the launches of the kernel.
+///     __launch_bounds__(n)               is registered with the runtime.
+///     __device__, __managed__            are removed; the names of variables are listed.
+///     a << b in device code              shifts as on a GPU.
+///     memcpy(a, b, n)                    calls a function that reports its accesses, under analysis.
+///     while (flag == 0) {}               lets other threads run if `flag` is volatile.
+///     (void*)kernel                      keeps the kernel's type in arguments of the runtime;
+///                                        elsewhere the types of its parameters are registered.
+///     asm("...")                         becomes calls of functions.
+///     __global__ void k() {}             is followed by an entry, in the image of a module.
 ///
-/// No line is added or dropped: the preprocessor's line markers keep debuggers on the lines of the
-/// .cu file.
+/// No line is added or removed. The line markers of the preprocessor let debuggers find the lines of
+/// the .cu file.
 
 #pragma once
 
@@ -33,85 +33,88 @@
 
 namespace cuda_on_cpu::rewriter {
 
-/// What is not understood, in a sentence that begins with file and line.
+/// A construct that the rewriter does not support. The message is a sentence that begins with file
+/// and line.
 struct Refused : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
-/// What is promised of kernels, by name: the text in the parentheses.
+/// The text in the parentheses of __launch_bounds__ or __cluster_dims__, by the name of the kernel.
 using Promises = std::map<std::string, std::string, std::less<>>;
 
 using Names = std::set<std::string, std::less<>>;
 
-/// The plain C++ for a preprocessed source.
-/// \param guards whether the program is analysed: variables in shared memory get guards behind
-/// them, calls that drop an error are marked, functions of the host ask who calls them, those of
-/// the device say what escapes the analysis, and memory is asked for where a kernel gets it from
-/// the device
-/// \param is_header whether others will include it, who then say what its kernels promise and what
-/// its variables are called
+/// Rewrites a preprocessed source as plain C++.
+/// \param guards whether the program is analysed. Variables in shared memory are then followed by
+/// guards. Calls that drop an error are marked. Host functions check that the host calls them, and
+/// device functions mark calls that the analysis cannot see. Kernels allocate memory from the heap
+/// of the device.
+/// \param is_header whether other sources will include the result. Each including source then
+/// registers the launch bounds and the names of variables.
 /// \throws Refused
 std::string rewrite(std::string text, bool guards, bool is_header = false);
 
-/// Lets the source of a module's image tell its kernels to who loads it: an entry behind each of
-/// them, for those that `rewrite` will make of it.
+/// Adds an entry after each kernel in the source of a module's image. The program that loads the
+/// module finds its kernels through these entries. `rewrite` has to be called afterwards.
 std::string with_entries(std::string text);
 
-/// Marks all that the source itself declares as the device's, but kernels: what stands in
-/// namespaces, and functions of classes.
+/// Marks all declarations of the source, except kernels, as belonging to the device: declarations
+/// in namespaces, and member functions of classes.
 std::string with_device_marks(std::string text);
 
-/// Gives variables of the device internal linkage, as nvcc does where code of the device is not
-/// linked (-rdc=false), unless the source declares one as external. Functions of the device that
-/// several sources may define, inline ones and templates, become internal, too, if they use such a
-/// variable: each source calls its own. Members of classes stay as they are.
+/// Gives device variables internal linkage, as nvcc does without linking of device code
+/// (-rdc=false), unless the source declares one as external. Inline functions and templates of the
+/// device that use such a variable become internal, too, so that each source calls its own. Members
+/// of classes do not change.
 std::string with_internal_linkage(std::string text);
 
-/// What marks a variable or a function as the device's: the attribute at a token.
+/// The kind of device mark that the attribute at a token represents.
 enum class Mark { none, device, managed, constant, constant_section };
 Mark mark_at(const Source& source, std::size_t i);
 
-/// The variables that the declaration with such a mark declares; none if it declares a function.
+/// The variables of the declaration with a device mark; none if it declares a function.
 std::vector<std::string> marked_variables(const Source& source, std::size_t mark);
 
 /// Texts that are inserted after tokens.
 using Additions = std::map<std::size_t, std::string>;
 
-/// Kernels with plain parameters that a source defines completely in one scope. A variable behind
-/// the last definition contains the addresses of all kernels of one name.
+/// Kernels with plain parameters that a source defines completely in one scope. After the last
+/// definition, a variable is inserted that contains the addresses of all kernels with the same
+/// name.
 struct Overloads {
   struct Kernel {
-    std::size_t last;   ///< token of the last definition
-    std::size_t count;  ///< of kernels
+    std::size_t last;   ///< token at the end of the last definition
+    std::size_t count;  ///< number of kernels
     std::string variable = {};
-    bool is_used = false;  ///< by a launch
+    bool is_used = false;  ///< whether a launch uses the variable
   };
   std::map<std::string, Kernel> known = {};
 };
 Overloads find_overloads(const Source& source);
 
-/// Rewrites the launch whose '<<<' is a token; kernels may have been promised clusters.
-/// \param of_device whether it stands in code of the device
+/// Rewrites the launch whose '<<<' is the given token. `clusters` contains the cluster sizes of
+/// kernels.
+/// \param of_device whether the launch is in device code
 void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters,
                     Overloads& overloads, bool of_device);
 
-/// Rewrites the declaration that holds the __shared__ at a token.
+/// Rewrites the declaration that contains the __shared__ at a token.
 void rewrite_shared(Source& source, std::size_t i, bool guards);
 
-/// Code that is inserted after the kernels whose address a source takes, by the tokens that end the
-/// kernels. It registers the types of their parameters for launches by address.
+/// Code to be inserted after the kernels whose address the source takes, by the tokens that end the
+/// kernels. The code registers the parameter types of the kernels for launches by address.
 Additions find_noted_kernels(const Source& source);
 
-/// Looks at the kernels' parameters.
-/// \throws Refused where one is a reference
+/// Checks the parameters of all kernels.
+/// \throws Refused if a parameter is a reference
 void check_kernels(const Source& source);
 
-/// The functions that only the host may call, by the tokens that open their bodies: those at
-/// namespace scope that no word marks as the device's, nor another one of their name.
+/// The functions that only the host may call, by the tokens that open their bodies. A host function
+/// is at namespace scope, and no function of the same name has a device mark.
 using HostFunctions = std::map<std::size_t, std::string>;
 HostFunctions find_host_functions(const Source& source);
 
-/// Lets their bodies begin with a question who calls them.
+/// Inserts a check of the caller at the beginning of host functions.
 void mark_host_functions(Source& source, const HostFunctions& functions);
 
 /// The tokens that open and close a function's body.
@@ -119,40 +122,40 @@ struct Body {
   std::size_t open, close;
 };
 
-/// The bodies that __device__ and __global__ mark, lambdas' among them; in their order, none within
-/// another.
+/// The bodies that __device__ and __global__ mark, including those of lambdas, in the order of the
+/// source. Nested bodies are not listed separately.
 std::vector<Body> find_device_bodies(const Source& source);
 
-/// Whether a token is in one of some bodies, which are in their order.
+/// Whether a token is in one of several bodies, which are sorted.
 bool is_in(const std::vector<Body>& bodies, std::size_t i);
 
-/// The names of fields of bits, in whatever class.
+/// The names of all bit fields of all classes.
 Names find_bit_fields(const Source& source);
 
-/// Lets shifts whose width is not known to be small do as a GPU does, but for those of fields of
-/// bits.
+/// Rewrites shifts so that they behave as on a GPU. Shifts by small constants and shifts of bit
+/// fields stay as they are.
 void rewrite_shifts(Source& source, const Body& body, const Names& bit_fields);
 
-/// The names of what is declared volatile, wherever.
+/// The names of all variables that are declared volatile.
 Names find_volatiles(const Source& source);
 
-/// Lets loops that only wait for something volatile say so, that others of the block may run.
+/// Marks device loops that only wait for a volatile variable, so that other threads of the block
+/// can run.
 void rewrite_waits(Source& source, const Body& body, const Names& volatiles);
 
-/// Lets loops of the host, from a token on and outside of these bodies, say that they look at
-/// something volatile: at what a kernel may write.
+/// Marks host loops that read a volatile variable, which a kernel may write. Only loops after token
+/// `first` and outside the given bodies are marked.
 void rewrite_looks(Source& source, std::size_t first, const std::vector<Body>& bodies,
                    const Names& volatiles);
 
-/// What nvcc would make of CUB's headers, those of the toolkit: other headers of the system pass as
-/// they are.
+/// Rewrites CUB's headers of the toolkit for the CPU device. Other system headers do not change.
 std::string with_cub(std::string text);
 
-/// What a kernel's body says where it begins, and any body that calls what is not analysed; of a
-/// source in which no call is rewritten yet.
+/// Calls to insert at the beginning of a body: one if a kernel begins, and one if the body calls
+/// code that is not analysed. No call of the source may be rewritten yet.
 std::string mark_of_unseen(const Source& source, const Body& body);
 
-/// Replaces the asm at a token by calls of the functions that do what its instructions do.
+/// Replaces the asm statement at a token by calls of functions with the effect of its instructions.
 void rewrite_ptx(Source& source, std::size_t i);
 
 }  // namespace cuda_on_cpu::rewriter

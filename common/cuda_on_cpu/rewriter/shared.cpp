@@ -7,7 +7,7 @@
 namespace cuda_on_cpu::rewriter {
 namespace {
 
-/// Whether a declaration stands in a function and not in a namespace or a class.
+/// Whether a declaration is in a function, not in a namespace or a class.
 bool is_in_function(const Source& source, std::size_t i) {
   int depth = 0;
   while (i-- > 0) {
@@ -27,14 +27,14 @@ bool has_arguments(std::string_view name) {
   return name == "__attribute__" || name == "alignas" || name == "__declspec";
 }
 
-/// Whether a statement ends between two tokens, in what has been rewritten.
+/// Whether rewritten source between two tokens ends a statement.
 bool ends_between(const Source& source, std::size_t first, std::size_t last) {
   while (++first < last)
     if (source.kind(first) == Kind::opaque && source[first].ends_with(';')) return true;
   return false;
 }
 
-/// The first token of the declaration that holds token i.
+/// The first token of the declaration that contains token i.
 std::size_t declaration_start(const Source& source, std::size_t i) {
   for (std::size_t first = i;;) {
     std::size_t before = source.previous(first);
@@ -50,12 +50,13 @@ std::size_t declaration_start(const Source& source, std::size_t i) {
   }
 }
 
-/// An array without a size; its elements may be arrays with one.
+/// An array of unspecified size. The elements of the array may be arrays with `extents`.
 struct Declaration {
   std::string type, name, extents;
 };
 
-/// What tokens first..end-1 declare behind `extern __shared__`, in whatever order they stand.
+/// Parses the `extern __shared__` declaration in tokens first to end - 1, with its specifiers in
+/// any order.
 Declaration declaration_of(const Source& source, std::size_t first, std::size_t end) {
   std::vector<std::string> parts;
   for (std::size_t i = first; i < end; ++i) {
@@ -75,8 +76,8 @@ Declaration declaration_of(const Source& source, std::size_t first, std::size_t 
   return {joined(parts.begin(), open - 1), open[-1], joined(open + 2, parts.end())};
 }
 
-/// Follows the pointer where a cast makes a reference to something else of the array, up to the end
-/// of its block: `reinterpret_cast<T&>(name)` or `(T&)name`.
+/// Dereferences the pointer in casts of the array to a reference, such as
+/// `reinterpret_cast<T&>(name)` or `(T&)name`, up to the end of the enclosing block.
 void follow_in_casts(Source& source, std::size_t i, std::string_view name) {
   for (int depth = 0;; i = source.next(i)) {
     depth += source.is_sign(i, "{") - source.is_sign(i, "}");
@@ -91,7 +92,7 @@ void follow_in_casts(Source& source, std::size_t i, std::string_view name) {
   }
 }
 
-/// An array without a size is the block's dynamic memory.
+/// Rewrites an array of unspecified size, which is the dynamic shared memory of the thread block.
 void rewrite_dynamic(Source& source, std::size_t first, std::size_t end) {
   const auto [type, name, extents] = declaration_of(source, first, end);
   if (!is_in_function(source, first)) {
@@ -124,13 +125,13 @@ void rewrite_shared(Source& source, std::size_t i, bool guards) {
   const std::string storage = std::string(is_static ? "__thread" : "static __thread") +
                               (guards ? " __attribute__((used))" : "");
   const std::size_t after = source.next(i);
-  if (source.is(after, "alignas")) {  // stands before the storage
+  if (source.is(after, "alignas")) {  // alignas must precede the storage class
     const std::size_t last = source.close_of(source.next(after));
     source.replace(i, last + 1, source.text(after, last + 1) + ' ' + storage);
   } else {
     source.replace(i, i + 1, storage);
   }
-  // Guards behind the variables tell the analysis when an index runs past the end.
+  // The analysis detects an index beyond the end of a variable by accesses to the guard after it.
   if (guards && is_in_function(source, i))
     source.replace(end, end + 1,
                    "; static __thread char cuda_on_cpu_guard_" + std::to_string(i) +

@@ -7,12 +7,12 @@
 namespace cuda_on_cpu::rewriter {
 namespace {
 
-/// Whether two signs stand side by side.
+/// Whether two equal signs are adjacent tokens.
 bool is_pair(const Source& source, std::size_t i, std::string_view sign) {
   return source.is_sign(i, sign) && i + 1 < source.size() && source.is_sign(i + 1, sign);
 }
 
-/// Whether a width is a number that is narrower than the narrowest that is shifted.
+/// Whether a shift width is a literal below 32, the width of the narrowest shifted type.
 bool is_narrow(const Source& source, std::size_t width) {
   if (source.kind(width) != Kind::number) return false;
   const std::string digits(source[width]);
@@ -25,7 +25,7 @@ bool is_narrow(const Source& source, std::size_t width) {
   return true;
 }
 
-/// Whether a statement talks to a stream, as that of a function for both sides may.
+/// Whether a statement uses a C++ stream, as a function for both host and device may.
 bool names_stream(const Source& source, std::size_t first, std::size_t i) {
   for (std::size_t j = first; !source.is_sign(j, ";") && (j < i || !source.closes(j)); ++j)
     for (const auto* name : {"cout", "cerr", "clog", "cin", "endl", "ends", "flush", "ws"})
@@ -33,21 +33,21 @@ bool names_stream(const Source& source, std::size_t first, std::size_t i) {
   return false;
 }
 
-/// What is open at a token: how many '<' since, which may be those of templates, and where the
-/// statement began.
+/// The state of an open bracket: the number of '<' since it opened, which may belong to templates,
+/// and the first token of the current statement.
 struct Level {
   int less = 0;
   std::size_t statement = 0;
 };
 
-/// Whether a pack is shifted, or what it is folded with.
+/// Whether a shift operator is part of a fold expression.
 bool is_fold(const Source& source, std::size_t i) {
   return source.is_sign(source.previous(i), ".") || source.is_sign(source.next(i + 1), ".");
 }
 
-/// Whether a shift begins at a token. Two '>' behind two '<' may close templates, and are left
-/// alone; so are fields of bits, which have no address, and are of another type as soon as a
-/// function takes them.
+/// Whether a shift begins at a token. Two '>' after two '<' may close templates and are ignored.
+/// Bit fields are ignored because they have no address and change their type when passed to a
+/// function.
 bool is_shift(const Source& source, std::size_t i, const Level& level, const Names& bit_fields) {
   const bool is_left = is_pair(source, i, "<");
   if (!is_left && (!is_pair(source, i, ">") || level.less >= 2)) return false;
@@ -56,7 +56,7 @@ bool is_shift(const Source& source, std::size_t i, const Level& level, const Nam
   return !is_fold(source, i) && !names_stream(source, level.statement, i);
 }
 
-/// Whether a name stands where a class declares a field of bits: behind a type or another field.
+/// Whether a name is declared as a bit field in a class: it follows a type or another field.
 bool is_bit_field(const Source& source, std::size_t i) {
   if (!source.is_name(i) || !source.is_sign(source.next(i), ":")) return false;
   const std::size_t before = source.previous(i);
@@ -70,7 +70,7 @@ bool is_bit_field(const Source& source, std::size_t i) {
 Names find_bit_fields(const Source& source) {
   Names names;
   std::vector<bool> in_braces{true};
-  bool has_choice = false;  // a colon may be that of `?`
+  bool has_choice = false;  // the next colon may belong to `?`
   std::size_t last = source.size();
   while (last > 0 && source.is_blank(last - 1)) --last;
   for (std::size_t i = 0; i + 1 < last; ++i) {

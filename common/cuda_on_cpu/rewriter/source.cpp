@@ -21,13 +21,13 @@ std::size_t end_of_line(std::string_view text, std::size_t i) {
   return std::min(text.find('\n', i), text.size());
 }
 
-/// Whether a line that begins at i is one of the preprocessor's.
+/// Whether the line that begins at i is a preprocessor line.
 bool is_marker(std::string_view text, std::size_t i) {
   i = text.find_first_not_of(" \t", i);
   return i != text.npos && text[i] == '#';
 }
 
-/// The end of white space, which a marker's line ends, too.
+/// The end of white space. White space also ends before a preprocessor line.
 std::size_t end_of_space(std::string_view text, std::size_t i) {
   while (i < text.size() && is_space(text[i])) {
     ++i;
@@ -36,7 +36,7 @@ std::size_t end_of_space(std::string_view text, std::size_t i) {
   return i;
 }
 
-/// The end of a string or a character in quotes; its beginning if it does not end in its line.
+/// The end of a quoted string or character; `begin` if it does not end in its line.
 std::size_t end_of_quoted(std::string_view text, std::size_t begin, std::size_t quote) {
   for (std::size_t i = quote + 1; i < text.size() && text[i] != '\n'; ++i) {
     if (text[i] == '\\')
@@ -47,7 +47,7 @@ std::size_t end_of_quoted(std::string_view text, std::size_t begin, std::size_t 
   return begin;
 }
 
-/// The end of R"delimiter(...)delimiter", whose R stands before the quote.
+/// The end of a raw string R"delimiter(...)delimiter"; `begin` if it has no end.
 std::size_t end_of_raw(std::string_view text, std::size_t begin, std::size_t quote) {
   const std::size_t open = text.find('(', quote);
   if (open == text.npos) return begin;
@@ -56,7 +56,7 @@ std::size_t end_of_raw(std::string_view text, std::size_t begin, std::size_t quo
   return close == text.npos ? begin : close + end.size();
 }
 
-/// The end of a string or a character with its prefix; its beginning if there is none.
+/// The end of a string or character with its prefix; `begin` if there is no such literal.
 std::size_t end_of_literal(std::string_view text, std::size_t begin) {
   std::size_t i = begin;
   if (text.substr(i, 2) == "u8")
@@ -81,7 +81,7 @@ std::size_t end_of_number(std::string_view text, std::size_t i) {
   return i;
 }
 
-/// The length of a launch's '<<<' that someone's editor wrote as '<< <', or none.
+/// The length of a launch's '<<<' that an editor has formatted as '<< <'; 0 if there is none.
 std::size_t length_of_spaced_launch(std::string_view rest) {
   if (!rest.starts_with("<<")) return 0;
   const auto third = rest.find_first_not_of(" \t", 2);
@@ -110,7 +110,8 @@ Source::Source(std::string text, bool reads_systems) : whole_(std::move(text)) {
   }
   std::size_t begin = 0;
   bool system = false;
-  // Within them, what a macro of ours became is marked as if it were none of the system's.
+  // In system headers, the expansion of a macro defined elsewhere has line markers without the flag
+  // 3.
   std::set<std::string_view> system_files;
   const auto cut = [&](std::size_t end) {
     if (system)
@@ -222,8 +223,8 @@ std::string Source::text(std::size_t first, std::size_t last) const {
   return joined;
 }
 
-/// Whether "::" at a token would make another sign of the character before it, as in `case 1:k` and
-/// in `<::`.
+/// Whether "::" at a token would merge with the previous character to another token, as in `case
+/// 1:k` and in `<::`.
 bool Source::is_behind_colon(std::size_t i) const {
   while (i > 0 && (*this)[i - 1].empty()) --i;
   return i > 0 && ((*this)[i - 1].back() == ':' || (*this)[i - 1].back() == '<');
@@ -254,7 +255,7 @@ std::string Source::place_of(std::size_t i) const {
     const std::string_view text = (*this)[token];
     const bool may_hold_marker = kind(token) == Kind::marker || kind(token) == Kind::opaque;
     for (std::size_t end = text.size(); end != text.npos;) {
-      // From the last line of the token up to its first.
+      // Search from the last line of the token up to its first.
       const std::size_t before = end == 0 ? text.npos : text.rfind('\n', end - 1);
       const std::size_t begin = before == text.npos ? 0 : before + 1;
       LineMarker marker{};

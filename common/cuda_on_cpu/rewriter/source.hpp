@@ -1,5 +1,6 @@
 /// \file
-/// A preprocessed CUDA source as tokens, which may be replaced without moving a line.
+/// A preprocessed CUDA source as a sequence of tokens. Tokens can be replaced without moving a
+/// line.
 
 #pragma once
 
@@ -12,19 +13,19 @@
 
 namespace cuda_on_cpu::rewriter {
 
-/// The rewriter cannot tell what a piece of source means.
+/// The rewriter does not understand a part of the source.
 struct Unsure : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
-/// A marker is a line of the preprocessor's; what is opaque is passed on as it is: a system's
-/// header, or what has been rewritten.
+/// The kind of a token. A marker is a line of the preprocessor. An opaque token is passed on
+/// unchanged: a system header, or rewritten source.
 enum class Kind { marker, space, string, character, number, name, sign, opaque };
 
 class Source {
  public:
-  /// \param reads_systems whether headers of the system are read like others
-  /// \throws Unsure where a string in the text has no end
+  /// \param reads_systems whether system headers are split into tokens, too
+  /// \throws Unsure if a bracket or the text ends too early
   explicit Source(std::string text, bool reads_systems = false);
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
@@ -38,21 +39,21 @@ class Source {
     return kind(i) == Kind::sign && is(i, text);
   }
   bool is_blank(std::size_t i) const;
-  bool opens(std::size_t i) const;   ///< whether it is one of ( [ {
-  bool closes(std::size_t i) const;  ///< whether it is one of ) ] }
+  bool opens(std::size_t i) const;   ///< whether the token is one of ( [ {
+  bool closes(std::size_t i) const;  ///< whether the token is one of ) ] }
 
-  /// The first token after i, and the last before it, that is not blank.
+  /// The first non-blank token after i, and the last one before i.
   std::size_t next(std::size_t i) const;
   std::size_t previous(std::size_t i) const;
-  /// The partner of the bracket that token i opens, or closes.
+  /// The matching bracket of the bracket at token i.
   std::size_t close_of(std::size_t i) const;
   std::size_t open_of(std::size_t i) const;
 
-  /// The text of tokens first..last-1.
+  /// The text of tokens first to last - 1.
   std::string text(std::size_t first, std::size_t last) const;
-  /// Puts a text in the place of tokens first..last-1; the lines behind keep their numbers.
+  /// Replaces tokens first to last - 1 by a text; the lines after them keep their numbers.
   void replace(std::size_t first, std::size_t last, std::string text);
-  /// File and line of a token, by the last line marker.
+  /// The file and line of a token, according to the last line marker.
   std::string place_of(std::size_t i) const;
 
  private:
@@ -64,22 +65,22 @@ class Source {
   void add(Kind kind, std::string_view text) { tokens_.push_back({kind, text}); }
   void read(std::string_view region);
   bool is_behind_colon(std::size_t i) const;
-  bool is_behind_operator() const;  ///< whether the last token is that word
+  bool is_behind_operator() const;  ///< whether the last non-blank token is `operator`
 
   std::string whole_;
   std::deque<std::string> replacements_;
   std::vector<Token> tokens_;
 };
 
-/// A line that says where the next one comes from: `# 12 "file.cu" 1 3`.
+/// A preprocessor line that gives the origin of the next line: `# 12 "file.cu" 1 3`.
 struct LineMarker {
   int line;
   std::string_view file;
   bool is_system;
-  bool enters;  ///< whether the file begins here
+  bool enters;  ///< whether the file begins at this marker
 };
 
-/// Whether a line is such a marker; then, what it says.
+/// Parses a line marker. Returns whether the line is a marker.
 bool read_marker(std::string_view line, LineMarker& marker);
 
 }  // namespace cuda_on_cpu::rewriter

@@ -14,8 +14,8 @@ Names words_of(const std::string& text) {
   return {std::istream_iterator<std::string>(words), {}};
 }
 
-/// Functions that read or write by pointers, or do what can be seen from outside, and of which only
-/// the library has the code.
+/// Library functions without instrumented code that access memory through pointers or have side
+/// effects.
 const Names& unseen_functions() {
   static const Names names = words_of(
       "memcpy memmove memset memcmp memchr mempcpy memccpy bcopy bzero bcmp strcpy strncpy "
@@ -30,7 +30,7 @@ const Names& unseen_functions() {
   return names;
 }
 
-/// Of what the standard library has, what neither reads nor writes by pointers.
+/// Functions of the standard library that access no memory through pointers.
 const Names& harmless_functions() {
   static const Names names = words_of(
       "abs fabs fma fmin fmax fmod sqrt cbrt hypot exp exp2 expm1 log log2 log10 log1p pow sin cos "
@@ -40,15 +40,15 @@ const Names& harmless_functions() {
   return names;
 }
 
-/// Whether a name is the runtime's, whose functions know the thread of the host that calls, and may
-/// make it wait.
+/// Whether a name belongs to the runtime. Functions of the runtime depend on the calling host
+/// thread, and may block it.
 bool is_of_runtime(std::string_view name) {
   constexpr std::string_view prefix = "cuda";
   return name.size() > prefix.size() && name.starts_with(prefix) &&
          std::isupper(static_cast<unsigned char>(name[prefix.size()])) != 0;
 }
 
-/// Whether a call at a token takes one argument.
+/// Whether the call at a token has one argument.
 bool has_one_argument(const Source& source, std::size_t name) {
   const std::size_t opening = source.next(name), closing = source.close_of(opening);
   for (std::size_t i = source.next(opening); i < closing; i = source.next(i)) {
@@ -58,7 +58,7 @@ bool has_one_argument(const Source& source, std::size_t name) {
   return true;
 }
 
-/// Whether what stands at a token escapes the analysis.
+/// Whether the name at a token stands for code that the analysis does not see.
 bool is_unseen(const Source& source, std::size_t i) {
   if (!source.is_name(i)) return false;
   const bool is_standard = source.is_sign(source.previous(i), "::") &&
@@ -74,7 +74,7 @@ bool is_unseen(const Source& source, std::size_t i) {
   return name == "move" ? !has_one_argument(source, i) : !harmless_functions().contains(name);
 }
 
-/// Whether a function's body stands in some braces, and no initialisers.
+/// Whether braces enclose the body of a function, not initialisers.
 bool is_of_function(const Source& source, const Body& body) {
   std::size_t behind = body.close + 1;
   while (behind < source.size() && source.is_blank(behind)) ++behind;
@@ -89,14 +89,14 @@ bool is_of_function(const Source& source, const Body& body) {
     if (is_last &&
         is_one_of(i, {")", "}", "const", "noexcept", "override", "final", "mutable", "&"}))
       return true;
-    if (source.is_sign(i, "->")) return true;  // and a type
+    if (source.is_sign(i, "->")) return true;  // a trailing return type
     is_last = false;
     if (!source.is_name(i) && !is_one_of(i, {"::", "<", ">", "*", "&", ","})) return false;
   }
   return false;
 }
 
-/// Whether a body is a kernel's, by what __global__ becomes before it.
+/// Whether a body belongs to a kernel, according to the attributes that replace __global__.
 bool is_of_kernel(const Source& source, const Body& body) {
   for (std::size_t i = body.open; i-- > 0;) {
     if (source.is_sign(i, ";") || source.is_sign(i, "}") || source.is_sign(i, "{")) break;

@@ -5,7 +5,7 @@
 namespace cuda_on_cpu::rewriter {
 namespace {
 
-/// The first semicolon behind a token, outside of brackets; `end` if there is none before that.
+/// The first semicolon after token i, outside of brackets; `end` if there is none before `end`.
 std::size_t semicolon_behind(const Source& source, std::size_t i, std::size_t end) {
   do {
     i = source.next(source.opens(i) ? source.close_of(i) : i);
@@ -13,7 +13,7 @@ std::size_t semicolon_behind(const Source& source, std::size_t i, std::size_t en
   return std::min(i, end);
 }
 
-/// Whether the statement that begins at a token is empty, or does no more than sleep.
+/// Whether the statement that begins at a token is empty or only sleeps.
 bool does_nothing(const Source& source, std::size_t i) {
   const bool in_braces = source.is_sign(i, "{");
   if (in_braces) i = source.next(i);
@@ -28,7 +28,7 @@ bool does_nothing(const Source& source, std::size_t i) {
   return in_braces;
 }
 
-/// Whether a `while` is the end of a loop that began with `do`, and does something.
+/// Whether a `while` ends a loop that began with `do` and has a non-empty body.
 bool ends_busy_loop(const Source& source, std::size_t loop) {
   std::size_t i = source.previous(loop);
   if (source.is_sign(i, "}")) {
@@ -42,8 +42,9 @@ bool ends_busy_loop(const Source& source, std::size_t loop) {
   return source.is(source.next(i), "do");
 }
 
-/// The tokens before and behind the condition of a loop that does nothing, brackets or semicolons,
-/// and before and behind all that stands beside it.
+/// Tokens of a loop. `before` and `behind` delimit the condition: they are brackets or semicolons.
+/// `opening` and `closing` are the parentheses that contain the condition and the other expressions
+/// of the loop.
 struct Condition {
   std::size_t before = 0, behind = 0, opening = 0, closing = 0;
 };
@@ -52,7 +53,7 @@ bool is_loop(const Source& source, std::size_t i) {
   return source.is(i, "while") || source.is(i, "for");
 }
 
-/// The condition of a loop; if there is none, one without tokens.
+/// The condition of a loop. All tokens are 0 if the loop has no condition.
 Condition condition_of(const Source& source, std::size_t loop) {
   const std::size_t opening = source.next(loop);
   if (!source.is_sign(opening, "(")) return {};
@@ -64,7 +65,7 @@ Condition condition_of(const Source& source, std::size_t loop) {
   return {first, semicolon_behind(source, first, closing), opening, closing};
 }
 
-/// The same of a loop that does nothing.
+/// The condition of a loop with an empty body. All tokens are 0 if the body is not empty.
 Condition waiting_condition(const Source& source, std::size_t loop) {
   const Condition condition = condition_of(source, loop);
   const bool is_busy = condition.closing == 0 ||
@@ -73,7 +74,8 @@ Condition waiting_condition(const Source& source, std::size_t loop) {
   return is_busy ? Condition{} : condition;
 }
 
-/// Whether a word of a condition is changed by its loop, so that nobody else need do so.
+/// Whether the loop itself changes a variable of its condition, so that no other thread has to
+/// change it.
 bool is_counter(const Source& source, const Condition& condition, std::size_t i) {
   for (std::size_t j = condition.opening; j < condition.closing; ++j)
     if ((j < condition.before || j > condition.behind) && source.is(j, source[i])) return true;
@@ -85,7 +87,8 @@ bool is_counter(const Source& source, const Condition& condition, std::size_t i)
   return false;
 }
 
-/// Whether a condition looks at something volatile that others change, and declares nothing.
+/// Whether a condition reads a volatile variable that other threads change, and declares no
+/// variable.
 bool asks_volatile(const Source& source, const Condition& condition, const Names& volatiles) {
   bool asks = false;
   int depth = 0;
@@ -101,7 +104,7 @@ bool asks_volatile(const Source& source, const Condition& condition, const Names
   return asks;
 }
 
-/// Whether a word is a part of a type.
+/// Whether a word is part of a type name.
 bool is_of_type(std::string_view word) {
   for (const auto* one : {"bool", "char", "const", "double", "float", "int", "long", "short",
                           "signed", "unsigned", "volatile"})

@@ -1,10 +1,10 @@
 /// \file
-/// Kernels that each touch memory in one pattern, to hold the counters of the CPU device to those
-/// that NVIDIA's profiler reads on a GPU (docs/results/h200/counters.json).
+/// Kernels that each access memory in one pattern. The counters of the CPU device for these kernels
+/// must match those of NVIDIA's profiler on a GPU (docs/results/h200/counters.json).
 ///
-/// A comment behind an access tells what a full warp costs: 32-byte sectors in global memory, and
-/// wavefronts (turns of the 32 banks) in shared memory. Loops keep `#pragma unroll 1` where a
-/// compiler that unrolls them would change the number of instructions.
+/// A comment after an access gives its cost for a full warp: 32-byte sectors in global memory, and
+/// wavefronts (passes over the 32 banks) in shared memory. Loops have `#pragma unroll 1` if
+/// unrolling would change the number of instructions.
 
 #include <cuda_runtime.h>
 
@@ -18,15 +18,15 @@
 namespace {
 
 constexpr int side = 128;           // of square matrices
-constexpr int count = side * side;  // of elements
+constexpr int count = side * side;  // number of elements of a matrix
 constexpr int systems = 64;         // tridiagonal systems
-constexpr int rows = 24;            // of each
-constexpr int steps = 8;            // of loops
+constexpr int rows = 24;            // of each system
+constexpr int steps = 8;            // iterations of loops
 constexpr int bins = 256;           // of histograms
 
 __device__ int index() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
-// --- Global memory: where the lanes of a warp look
+// --- Global memory: addresses of the lanes of a warp
 
 __global__ void row_wise(const float* in, float* out) {
   const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
@@ -81,7 +81,7 @@ __global__ void butterfly(const float* in, float* out) {
 __global__ void broadcast(const float* in, float* out) {
   float sum = 0;
 #pragma unroll 1
-  for (int k = 0; k < steps; ++k) sum += in[k * 40];  // 1: all lanes want one word
+  for (int k = 0; k < steps; ++k) sum += in[k * 40];  // 1: all lanes read one word
   out[index()] = sum;
 }
 
@@ -100,7 +100,7 @@ __global__ void scatter(const float* in, const int* where, float* out) {
   out[where[i]] = in[i];
 }
 
-// --- Global memory: how much a lane takes
+// --- Global memory: bytes per lane
 
 __global__ void bytes(const unsigned char* in, unsigned char* out) {
   const int i = index();
@@ -139,7 +139,7 @@ __global__ void float4_copy(const float4* in, float4* out) {
 
 __global__ void float4_stride_two(const float4* in, float4* out) {
   const int i = index();
-  out[i] = in[2 * i];  // load 32: every other sector half used
+  out[i] = in[2 * i];  // load 32: half of every sector is used
 }
 
 __global__ void double2_copy(const double2* in, double2* out) {
@@ -172,7 +172,7 @@ __global__ void float3_members(const float3* in, float3* out) {
   out[i].x = in[i].z;  // 12, 12
 }
 
-// --- Global memory: blocks that are not made of whole rows of warps
+// --- Global memory: block widths that are not multiples of the warp size
 
 __global__ void block_of_33(const float* in, float* out) {
   const int i = index();
@@ -204,11 +204,11 @@ __global__ void block_of_5_by_3_by_7(const float* in, float* out) {
   out[(z * 3 + y) * side + x] = in[(z * 3 + y) * side + x];
 }
 
-// --- Global memory: threads that part
+// --- Global memory: divergent threads
 
 __global__ void guarded_tail(const float* in, float* out, int n) {
   const int i = index();
-  if (i < n) out[i] = in[i];  // warps behind the tail ask for nothing
+  if (i < n) out[i] = in[i];  // warps beyond the end make no requests
 }
 
 __global__ void early_return(const float* in, float* out) {
@@ -221,12 +221,12 @@ __global__ void divergent_branch(const float* a, const float* b, float* out) {
   const int i = index();
   float sum = 0;
   if (i % 2 == 0) {
-    sum = a[i];  // 4, of 16 lanes
+    sum = a[i];  // 4, by 16 lanes
   } else {
 #pragma unroll 1
-    for (int k = 0; k < 3; ++k) sum += b[i + 32 * k];  // 3 times 4, of 16 lanes
+    for (int k = 0; k < 3; ++k) sum += b[i + 32 * k];  // 3 times 4, by 16 lanes
   }
-  out[i] = sum;  // 4: together again
+  out[i] = sum;  // 4: all lanes again
 }
 
 __global__ void divergent_loop(const float* in, float* out) {
@@ -250,8 +250,8 @@ __global__ void branch_in_a_loop(const float* a, float* out) {
   float sum = 0;
 #pragma unroll 1
   for (int k = 0; k < steps; ++k) {
-    if ((i + k) % 4 == 0) sum += a[k * 64 + i % 32];  // of 8 lanes
-    sum += a[1024 + k * 32 + i % 32];                 // of all
+    if ((i + k) % 4 == 0) sum += a[k * 64 + i % 32];  // by 8 lanes
+    sum += a[1024 + k * 32 + i % 32];                 // by all lanes
   }
   out[i] = sum;
 }
@@ -261,7 +261,7 @@ __global__ void loop_in_a_branch(const float* a, float* out) {
   float sum = 1;
   if (i % 32 < 8) {
 #pragma unroll 1
-    for (int k = 0; k < steps; ++k) sum *= a[k * 32 + i % 32];  // 1, of 8 lanes
+    for (int k = 0; k < steps; ++k) sum *= a[k * 32 + i % 32];  // 1, by 8 lanes
   }
   out[i] = sum;
 }
@@ -271,7 +271,7 @@ __global__ void loop_with_break(const int* steps_of, const float* in, float* out
   float sum = 0;
 #pragma unroll 1
   for (int k = 0;; ++k) {
-    sum += in[k * 64 + i % 64];  // by the lanes that are left
+    sum += in[k * 64 + i % 64];  // by the remaining lanes
     if (k == end) break;
     out[i] = sum;
   }
@@ -298,7 +298,7 @@ __global__ void chunk_a_thread(const float* in, float* out) {
 __global__ void accumulate_in_memory(float* sums, const float* in) {
   const int i = index();
 #pragma unroll 1
-  for (int k = 0; k < steps; ++k) sums[i] += in[k * count / steps + i];  // sums may be in
+  for (int k = 0; k < steps; ++k) sums[i] += in[k * count / steps + i];  // sums may alias in
 }
 
 __global__ void accumulate_in_a_register(float* sums, const float* in) {
@@ -339,7 +339,7 @@ __global__ void transpose_naive(const float* in, float* out) {
   out[x * side + y] = in[y * side + x];  // load 4, store 32
 }
 
-/// A tridiagonal system by the Thomas algorithm; its elements lie `stride` apart.
+/// Solves a tridiagonal system by the Thomas algorithm. The elements of each array are `stride` apart.
 __device__ void solve_system(const double* a, const double* b, const double* c, double* u,
                              double* w, int first, int stride) {
   double pivot = b[first], value = u[first];
@@ -365,15 +365,15 @@ __device__ void solve_system(const double* a, const double* b, const double* c, 
 
 __global__ void tridiagonal_by_rows(const double* a, const double* b, const double* c, double* u,
                                     double* w) {
-  solve_system(a, b, c, u, w, index() * rows, 1);  // 32: one system per thread, one after the other
+  solve_system(a, b, c, u, w, index() * rows, 1);  // 32: one system per thread, systems one after the other in memory
 }
 
 __global__ void tridiagonal_interleaved(const double* a, const double* b, const double* c,
                                         double* u, double* w) {
-  solve_system(a, b, c, u, w, index(), systems);  // 8: the i-th rows of all systems side by side
+  solve_system(a, b, c, u, w, index(), systems);  // 8: the i-th rows of all systems are adjacent
 }
 
-// --- Neither global nor shared
+// --- Neither global nor shared memory
 
 __constant__ float weights[steps];
 
@@ -388,7 +388,7 @@ __device__ float device_table[count];
 
 __global__ void device_variable(float* out) {
   const int i = index();
-  out[i] = device_table[i];  // global memory all the same
+  out[i] = device_table[i];  // global memory, as for any other array
 }
 
 __global__ void local_array(const int* where, float* out) {
@@ -396,7 +396,7 @@ __global__ void local_array(const int* where, float* out) {
 #pragma unroll 1
   for (int k = 0; k < 16; ++k) values[k] = static_cast<float>(k * k);
   const int i = index();
-  out[i] = values[where[i] % 16];  // the thread's own memory
+  out[i] = values[where[i] % 16];  // the local memory of the thread
 }
 
 __global__ void read_only(const float* __restrict__ in, float* __restrict__ out) {
@@ -411,17 +411,17 @@ __global__ void streaming_hints(const float* in, float* out) {
 
 __global__ void volatile_loads(const volatile float* in, float* out) {
   const int i = index();
-  out[i] = in[i] + in[i];  // 4 twice: nothing may be kept
+  out[i] = in[i] + in[i];  // 4 twice: a volatile value must be loaded twice
 }
 
 __global__ void warp_sum(const float* in, float* out) {
   const int i = index();
   float sum = in[i];
   for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(~0u, sum, step);
-  if (i % 32 == 0) out[i / 32] = sum;  // 1, of 1 lane
+  if (i % 32 == 0) out[i / 32] = sum;  // 1, by one lane
 }
 
-// --- Shared memory: banks are 4 bytes wide, a wavefront serves each bank once
+// --- Shared memory: banks are 4 bytes wide, and each wavefront serves each bank once
 
 __global__ void shared_unit_stride(float* out) {
   __shared__ float tile[256];
@@ -442,7 +442,7 @@ __global__ void shared_stride_two(float* out) {
 __global__ void shared_stride_three(float* out) {
   __shared__ float tile[768];
   const int t = threadIdx.x;
-  tile[3 * t] = static_cast<float>(t);  // 1: odd strides meet every bank
+  tile[3 * t] = static_cast<float>(t);  // 1: odd strides reach every bank
   __syncthreads();
   out[t] = tile[3 * (255 - t)];  // 1
 }
@@ -490,7 +490,7 @@ __global__ void shared_shorts(short* out) {
 __global__ void shared_doubles(double* out) {
   __shared__ double tile[256];
   const int t = threadIdx.x;
-  tile[t] = t;  // 2: half a warp at a time
+  tile[t] = t;  // 2: half a warp per wavefront
   __syncthreads();
   out[t] = tile[255 - t];  // 2
 }
@@ -511,9 +511,9 @@ __global__ void shared_doubles_stride_16(double* out) {
   out[t] = tile[16 * (63 - t)];  // 32
 }
 
-// The halves of a warp are served together where they load, and every lane's neighbour (the one
-// whose number differs in bit 0) wants the same element or none; or the one whose number differs in
-// bit 1.
+// Loads of both half-warps are combined into one wavefront if the two lanes of every pair read the
+// same element, or one of them reads none. The lanes of a pair differ in bit 0 of their index, or
+// in bit 1.
 
 __global__ void shared_doubles_broadcast(double* out) {
   __shared__ double tile[64];
@@ -534,7 +534,7 @@ __global__ void shared_doubles_of_half_a_warp(double* out) {
 __global__ void shared_doubles_of_even_lanes(double* out) {
   __shared__ double tile[32];
   const int t = threadIdx.x;
-  if (t % 2 == 0) tile[t / 2] = t;  // 2: stores do not pair up
+  if (t % 2 == 0) tile[t / 2] = t;  // 2: stores are not combined
   __syncthreads();
   if (t % 2 == 0) out[t] = tile[t / 2];  // 1
 }
@@ -560,7 +560,7 @@ __global__ void shared_doubles_of_pairs_four_apart(double* out) {
   const int t = threadIdx.x;
   tile[t] = t;
   __syncthreads();
-  out[t] = tile[t / 8 * 4 + t % 4];  // 2, though it is as many doubles
+  out[t] = tile[t / 8 * 4 + t % 4];  // 2, with as many different doubles as in the previous kernel
 }
 
 __global__ void shared_doubles_of_equal_halves(double* out) {
@@ -598,7 +598,7 @@ __global__ void shared_gather(const int* where, float* out) {
 __global__ void shared_float4(float4* out) {
   __shared__ float4 tile[256];
   const int t = threadIdx.x;
-  tile[t] = make_float4(t, 1, 2, 3);  // 4: a quarter of a warp at a time
+  tile[t] = make_float4(t, 1, 2, 3);  // 4: a quarter of a warp per wavefront
   __syncthreads();
   out[t] = tile[255 - t];  // 4
 }
@@ -616,7 +616,7 @@ __global__ void shared_float4_broadcast(float4* out) {
   const int t = threadIdx.x;
   tile[t] = make_float4(t, 1, 2, 3);
   __syncthreads();
-  out[t] = tile[(t / 32 + 1) % 2];  // 2: quarters pair up, halves do not
+  out[t] = tile[(t / 32 + 1) % 2];  // 2: quarter-warps are combined, half-warps are not
 }
 
 __global__ void shared_float4_of_a_quarter(float4* out) {
@@ -630,7 +630,7 @@ __global__ void shared_float4_of_a_quarter(float4* out) {
 __global__ void shared_float4_of_even_lanes(float4* out) {
   __shared__ float4 tile[32];
   const int t = threadIdx.x;
-  if (t % 2 == 0) tile[t / 2] = make_float4(t, 1, 2, 3);  // 4: stores do not pair up
+  if (t % 2 == 0) tile[t / 2] = make_float4(t, 1, 2, 3);  // 4: stores are not combined
   __syncthreads();
   if (t % 2 == 0) out[t] = tile[t / 2];  // 2
 }
@@ -785,7 +785,7 @@ __global__ void tree_with_growing_stride(const float* in, float* out) {
 #pragma unroll 1
   for (int step = 1; step < 256; step *= 2) {
     const int at = 2 * step * t;
-    if (at < 256) tile[at] += tile[at + step];  // strides of 2, 4, 8, ...: conflicts
+    if (at < 256) tile[at] += tile[at + step];  // strides of 2, 4, 8, ...: bank conflicts
     __syncthreads();
   }
   if (t == 0) out[blockIdx.x] = tile[0];
@@ -819,8 +819,8 @@ __global__ void scan_of_a_block(const float* in, float* out) {
   out[index()] = sum;
 }
 
-// --- Atomics in shared memory: as many wavefronts as the busiest bank has lanes, equal words or
-// not
+// --- Atomics in shared memory: the number of wavefronts is the largest number of lanes per bank,
+// even if lanes access the same word
 
 __global__ void shared_atomics_apart(int* out) {
   __shared__ int tile[256];
@@ -925,8 +925,8 @@ __global__ void shared_histogram(const int* in, int* out) {
   out[index()] = tile[t];
 }
 
-// --- Atomics in global memory: sectors count anew for every lane that shares an element with
-// another
+// --- Atomics in global memory: sectors count again for every lane that shares an element with
+// another lane
 
 __global__ void histogram_of_many_bins(const int* in, int* out) { atomicAdd(&out[in[index()]], 1); }
 
@@ -978,7 +978,7 @@ __global__ void atomics_of_some_lanes(int* out) {
   if (i % 8 == 0) atomicAdd(&out[i], i);
 }
 
-/// The numbers below `count` without any order, the same in every run.
+/// The integers below `count` in a random order, which is the same in every run.
 std::vector<int> shuffled_indices() {
   std::vector<int> indices(count);
   std::iota(indices.begin(), indices.end(), 0);
@@ -987,7 +987,7 @@ std::vector<int> shuffled_indices() {
   return indices;
 }
 
-/// What kernels read and what they write, room for four elements per thread; all of it initialised.
+/// The input and output of kernels, four initialised elements per thread.
 template <typename T>
 struct Pair {
   const Buffer<T> inputs{4 * count, 0x3f}, outputs{4 * count};
@@ -995,7 +995,7 @@ struct Pair {
   T* const out = outputs.get();
 };
 
-// Each function launches the kernels of one of the groups above.
+// Each function launches the kernels of one group above.
 
 void look_everywhere(const int* where) {
   const dim3 grid(side / 32, side / 8), block(32, 8);

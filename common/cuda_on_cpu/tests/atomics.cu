@@ -1,6 +1,6 @@
 /// \file
-/// Atomic operations, and the algorithms that are built on them: reductions by the last block,
-/// locks, flags and look-back.
+/// Atomic operations, and algorithms based on them: reductions by the last block, locks, flags and
+/// decoupled look-back.
 
 #include <cuda/atomic>
 #include <cuda/std/atomic>
@@ -23,7 +23,7 @@ using tap::random_value;
 using tap::random_values;
 using tap::table;
 
-// --- Each operation: three scopes on the device, and what it does to a number
+// --- Each operation: three scopes on the device, and its effect on a value
 
 /// Sums and differences of integers wrap around.
 template <typename T, typename Operation>
@@ -104,7 +104,7 @@ struct ExclusiveOr {
   static auto result(auto old, auto v) { return old ^ v; }
 };
 
-/// Swaps only if the number is half the operand.
+/// Exchanges only if the value is half of the operand.
 struct CompareAndSwap {
   static __device__ auto on_device(auto* p, auto v) { return atomicCAS(p, v / 2, v); }
   static __device__ auto in_block(auto* p, auto v) { return atomicCAS_block(p, v / 2, v); }
@@ -112,7 +112,7 @@ struct CompareAndSwap {
   static auto result(auto old, auto v) { return old == v / 2 ? v : old; }
 };
 
-// --- One thread: the old value comes back, the new one is written
+// --- One thread: the old value is returned, the new value is stored
 
 template <typename Operation, typename T>
 __global__ void apply_in_turn(const T* operands, T* numbers, T* old, int n) {
@@ -217,7 +217,7 @@ TEST(atomicCAS_swaps_what_is_equal) {
   expect_compare_and_swap<unsigned long long>();
 }
 
-// --- Many threads at once
+// --- Many concurrent threads
 
 template <typename Operation, typename T>
 __global__ void apply_together(const T* operands, T first, T* results, int n) {
@@ -233,8 +233,8 @@ __global__ void apply_together(const T* operands, T first, T* results, int n) {
   if (threadIdx.x == 0) results[1 + blockIdx.x] = shared;
 }
 
-/// Each block folds its operands into shared memory; all fold theirs into one number. The result
-/// must not depend on the order.
+/// Each block combines its operands in shared memory, and all blocks combine theirs in one
+/// variable. The result must not depend on the order.
 template <typename Operation, typename T>
 void expect_result(const std::vector<T>& operands, T first) {
   const int n = static_cast<int>(operands.size()), blocks = (n + 255) / 256;
@@ -326,7 +326,7 @@ TEST(blocks_build_a_histogram) {
   expect_equal(histogram.to_host(), expected);
 }
 
-// --- Loops of compare and swap
+// --- Compare-and-swap loops
 
 __device__ float atomic_maximum(float* address, float value) {
   int* const bits = reinterpret_cast<int*>(address);
@@ -442,11 +442,11 @@ TEST(atomic_objects_live_in_shared_memory) {
   expect_equal(out.to_host(), std::vector<int>(5, 7 + 192));
 }
 
-// --- Threads that wait for others
+// --- Threads that wait for other threads
 
 __device__ unsigned finished_blocks;
 
-/// The last block to finish adds up what all have left.
+/// The last block to finish adds the partial sums of all blocks.
 __global__ void sum_by_last_block(const double* in, double* partial, double* out, int n) {
   __shared__ double sums[128];
   __shared__ bool is_last;
@@ -482,7 +482,7 @@ TEST(the_last_block_reduces) {
   }
 }
 
-/// A warp waits for what another warp of the block has still to do.
+/// A warp waits for a value that another warp of the block has to write.
 template <bool lower_waits>
 __global__ void wait_for_other_warp(int* out) {
   __shared__ int flag, message;
@@ -532,7 +532,7 @@ TEST(a_release_is_seen_by_an_acquire) {
   expect_equal(out.to_host(), std::vector<int>(32, 43));
 }
 
-/// Who hears of the message from the second warp sees what the first one wrote.
+/// A thread that receives a message from the second warp also sees the writes of the first warp.
 __global__ void pass_on_a_message(int* out) {
   __shared__ int flags[2], message;
   if (threadIdx.x == 0) flags[0] = flags[1] = message = 0;
@@ -556,7 +556,7 @@ TEST(a_message_is_passed_on) {
   expect_equal(out.to_host(), {45});
 }
 
-/// The wait ends after a number of tries, too: the loop does nothing but read.
+/// The wait also ends after a limited number of tries. The loop only reads.
 __global__ void wait_for_volatile(int* out) {
   __shared__ volatile int flag;
   if (threadIdx.x == 0) flag = 0;
@@ -576,7 +576,7 @@ TEST(a_warp_waits_for_a_volatile_flag_of_another) {
   expect_equal(out.to_host(), std::vector<int>(32, 44));
 }
 
-/// Threads that begin before the one that they wait for wait in loops of all kinds.
+/// Threads wait in different kinds of loops for threads that begin later.
 __global__ void wait_for_later_threads(volatile int* flags, int* out) {
   const int t = threadIdx.x;
   if (t == 0) {
@@ -599,7 +599,7 @@ TEST(threads_wait_for_volatile_flags_of_later_ones) {
   expect_equal(out.to_host(), {1, 2, 3, 0, 0, 0});
 }
 
-/// A lane's progress waits for that of its neighbour, through a warp and from warp to warp.
+/// Each lane waits for the progress of its neighbour, within a warp and between warps.
 __global__ void pass_through_threads(int rounds, int* out) {
   __shared__ volatile int progress[96], values[96];
   const int t = threadIdx.x;
@@ -626,7 +626,7 @@ TEST(threads_pass_values_on_by_volatile_flags) {
   expect_equal(out.to_host(), tap::table<int>(96, [](int t) { return t + 3; }));
 }
 
-/// Lanes of one warp wait for each other in turn.
+/// Lanes of one warp wait for each other in sequence.
 __global__ void lock_by_lane(int* lock, int* count) {
   const Patience patience;
   bool done = false;
@@ -650,7 +650,7 @@ struct Lock {
   unsigned next, serving;
 };
 
-/// Blocks enter in the order of the tickets that they drew.
+/// Blocks enter in the order of their tickets.
 __global__ void lock_by_ticket(Lock* lock, int* count, unsigned* order) {
   if (threadIdx.x != 0) return;
   const Patience patience;
@@ -676,7 +676,7 @@ TEST(blocks_take_a_lock_by_tickets) {
 
 constexpr unsigned long long has_sum = 1ull << 62, has_prefix = 2ull << 62;
 
-/// An inclusive scan in one pass: a block waits only for blocks that drew their numbers before it.
+/// An inclusive scan in one pass. A block waits only for blocks that have drawn smaller indices.
 __global__ void scan_with_look_back(const unsigned* in, unsigned* out, unsigned* next_block,
                                     unsigned long long* states, int n) {
   __shared__ unsigned block, values[128], before;
@@ -723,7 +723,7 @@ TEST(blocks_look_back) {
   }
 }
 
-/// The look-back with fences and volatile reads, as it was written before atomic references.
+/// Look-back with fences and volatile reads, as programs did before atomic references.
 __global__ void chain_with_fences(unsigned* next_block, volatile int* flags, volatile int* sums) {
   if (threadIdx.x != 0) return;
   const Patience patience;
@@ -747,7 +747,7 @@ TEST(fences_order_what_flags_announce) {
   expect_equal(sums.to_host(), table<int>(200, [](int i) { return i * (i + 1) / 2; }));
 }
 
-// --- Atomics without a scope, as the standard has them
+// --- Atomics without a scope, as in the C++ standard
 
 struct Shared {
   cuda::std::atomic<int> count, ready;
@@ -755,7 +755,7 @@ struct Shared {
   int guarded, message, result;
 };
 
-/// Each thread counts, and adds to a number under a lock; block 0 sends a message to block 1.
+/// Each thread counts, and adds to a variable under a lock. Block 0 sends a message to block 1.
 __global__ void use_standard_atomics(Shared* shared, int* plain) {
   shared->count.fetch_add(2, cuda::std::memory_order_relaxed);
   --shared->count;

@@ -1,6 +1,6 @@
 /// \file
-/// Sums of matrices, and products with a vector, in place of cuBLAS's, each of them transposed or
-/// not; what is refused.
+/// Sums of matrices and matrix-vector products with the cuBLAS interface, each with transposed and
+/// plain operands, and calls with invalid arguments.
 
 #include <cublas_v2.h>
 
@@ -31,7 +31,7 @@ struct Handle {
   cublasHandle_t it;
 };
 
-/// Columns that are further apart than they are long.
+/// Columns with unused elements between them.
 template <typename T>
 std::vector<T> random_columns(int columns, int stride) {
   std::vector<T> values(columns * stride);
@@ -41,7 +41,7 @@ std::vector<T> random_columns(int columns, int stride) {
 
 constexpr cublasOperation_t plain = CUBLAS_OP_N, transposed = CUBLAS_OP_T;
 
-/// Element (i, j) of what an operation makes of a matrix.
+/// Element (i, j) of a matrix after an operation (transposition or none).
 template <typename T>
 T of(const std::vector<T>& matrix, cublasOperation_t operation, int stride, int i, int j) {
   return operation == plain ? matrix[i + j * stride] : matrix[j + i * stride];
@@ -114,14 +114,14 @@ TEST(what_is_no_sum_is_refused) {
     expect(refused == CUBLAS_STATUS_INVALID_VALUE, "no sum");
 }
 
-/// Memory that nobody has written.
+/// Uninitialised memory.
 struct Fresh {
   explicit Fresh(int numbers) { check(cudaMalloc(&it, numbers * sizeof(float))); }
   ~Fresh() { cudaFree(it); }
   float* it = nullptr;
 };
 
-/// The values of a product that takes the place of nothing: `make` computes them into fresh memory.
+/// Calls `make` to compute a product in uninitialised memory, and returns the values.
 template <typename Make>
 std::vector<float> into_fresh(int numbers, Make make) {
   const Fresh memory(numbers);
@@ -159,7 +159,7 @@ cublasStatus_t multiply(cublasHandle_t handle, cublasOperation_t op, int m, int 
     return cublasSgemv(handle, op, m, n, &alpha, a, lda, x, stride_x, &beta, y, stride_y);
 }
 
-/// Of small integers, so that products are exact in every order.
+/// Small integers, whose products and sums are exact in every order.
 template <typename T>
 std::vector<T> random_integers(int count) {
   return tap::table<T>(count, [](int) { return random_value(-9, 9); });
@@ -171,7 +171,7 @@ void expect_product(cublasOperation_t op, int m, int n, T alpha, T beta, int str
   const Handle handle;
   const int rows = op == plain ? m : n, columns = op == plain ? n : m, lda = m + 2;
   const auto a = random_integers<T>(n * lda), x = random_integers<T>(columns * stride_x);
-  // What zero multiplies may be anything.
+  // With beta = 0, y may contain any values.
   const auto before =
       beta == 0 ? std::vector<T>(rows * stride_y, NAN) : random_integers<T>(rows * stride_y);
   const Device<T> on_a(a), on_x(x), on_y(before);
@@ -198,7 +198,7 @@ TEST(products_with_a_vector_are_as_they_are_by_hand) {
 
 TEST(a_product_that_zero_multiplies_reads_nothing) {
   const Handle handle;
-  double *a = nullptr, *y = nullptr;  // of which nothing is written
+  double *a = nullptr, *y = nullptr;  // uninitialised
   check(cudaMalloc(&a, 6 * sizeof(double)));
   check(cudaMalloc(&y, 2 * sizeof(double)));
   expect(multiply(handle.it, plain, 2, 3, 0., a, 2, a, 1, 0., y, 1) == 0, "it runs");
@@ -218,7 +218,7 @@ TEST(what_is_no_product_is_refused) {
   expect(status(nullptr, 4, 5, 4, 1, 1) == CUBLAS_STATUS_NOT_INITIALIZED, "no handle");
   expect(status(handle.it, 0, 5, 4, 1, 1) == CUBLAS_STATUS_SUCCESS, "nothing to do");
   expect(status(handle.it, 4, 5, 3, 1, 1) == CUBLAS_STATUS_INVALID_VALUE, "columns overlap");
-#ifdef STAIRCASE_CUDA_ON_CPU  // cuBLAS 13 says that these went well
+#ifdef STAIRCASE_CUDA_ON_CPU  // cuBLAS 13 reports success for these calls
   for (const auto refused : {status(handle.it, -1, 5, 4, 1, 1), status(handle.it, 4, -5, 4, 1, 1),
                              status(handle.it, 4, 5, 4, 0, 1), status(handle.it, 4, 5, 4, 1, 0)})
     expect(refused == CUBLAS_STATUS_INVALID_VALUE, "no product");

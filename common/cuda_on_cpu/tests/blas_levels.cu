@@ -1,6 +1,6 @@
 /// \file
-/// Levels 1 to 3 of cuBLAS in all four types, its batched calls, and its copies, against sums in
-/// double precision.
+/// Levels 1 to 3 of cuBLAS in all four types, its batched calls and its copies, compared with sums
+/// in double precision.
 
 #include <cublas_v2.h>
 
@@ -19,7 +19,7 @@ using tap::expect_equal;
 
 using Complex = std::complex<double>;
 
-// --- Numbers of a type as complex ones of double precision
+// --- Values of each type as complex values of double precision
 
 template <typename T>
 constexpr bool is_complex = std::is_same_v<T, cuComplex> || std::is_same_v<T, cuDoubleComplex>;
@@ -62,7 +62,7 @@ void expect_close(T found, Complex expected, const std::string& what,
                   place);
 }
 
-// --- A call by the type of its numbers, which comes first: axpy(T{}, handle, ...)
+// --- A call chosen by the type of its first argument: axpy(T{}, handle, ...)
 
 #define FOR_TYPE(name, Type, function)                         \
   template <typename... Arguments>                             \
@@ -130,7 +130,7 @@ FOR_REAL(geru, cublasSger, cublasDger)
 FOR_COMPLEX(geru, cublasCgeru, cublasZgeru)
 FOR_REAL(gerc, cublasSger, cublasDger)
 FOR_COMPLEX(gerc, cublasCgerc, cublasZgerc)
-// What is symmetric where numbers are real, and Hermitian where they are complex.
+// Symmetric matrices for real types, Hermitian matrices for complex types.
 FOR_REAL(hemv, cublasSsymv, cublasDsymv)
 FOR_COMPLEX(hemv, cublasChemv, cublasZhemv)
 FOR_REAL(hbmv, cublasSsbmv, cublasDsbmv)
@@ -159,7 +159,7 @@ struct Handle {
   cublasHandle_t it = nullptr;
 };
 
-/// Calls a template for each type.
+/// Calls a function template for each type.
 #define FOR_EACH_TYPE(function) \
   function<float>();            \
   function<double>();           \
@@ -171,7 +171,7 @@ constexpr cublasFillMode_t triangles[] = {CUBLAS_FILL_MODE_LOWER, CUBLAS_FILL_MO
 constexpr cublasSideMode_t sides[] = {CUBLAS_SIDE_LEFT, CUBLAS_SIDE_RIGHT};
 constexpr cublasDiagType_t diagonals[] = {CUBLAS_DIAG_NON_UNIT, CUBLAS_DIAG_UNIT};
 
-/// A matrix in double precision, and what operations make of it.
+/// A matrix in double precision, with operations.
 struct Matrix {
   int rows, columns;
   std::vector<Complex> elements;
@@ -198,7 +198,7 @@ struct Matrix {
     return result;
   }
 };
-/// Of columns `stride` elements apart.
+/// From columns that are `stride` elements apart.
 template <typename T>
 Matrix matrix_of(const std::vector<T>& values, int rows, int columns, int stride) {
   Matrix result(rows, columns);
@@ -207,7 +207,7 @@ Matrix matrix_of(const std::vector<T>& values, int rows, int columns, int stride
   return result;
 }
 enum class Kind { symmetric, hermitian, triangular };
-/// The whole matrix of which a triangle counts.
+/// The full matrix represented by one triangle.
 Matrix completed(const Matrix& a, cublasFillMode_t uplo, Kind kind, bool unit = false) {
   Matrix result(a.rows, a.rows);
   for (int i = 0; i < a.rows; ++i)
@@ -222,8 +222,8 @@ Matrix completed(const Matrix& a, cublasFillMode_t uplo, Kind kind, bool unit = 
     }
   return result;
 }
-/// A vector as a matrix of one column: element i lies at i times the stride, from the other end if
-/// that is negative.
+/// A vector as a matrix with one column. Element i is at i times the stride, counted from the other
+/// end if the stride is negative.
 template <typename T>
 Matrix vector_of(const std::vector<T>& values, int size, int stride) {
   Matrix result(size, 1);
@@ -345,7 +345,7 @@ TEST(rotations_are_found) { FOR_EACH_TYPE(expect_rotation); }
 
 // --- Level 2
 
-/// What is stored of a matrix with `lower` and `upper` diagonals, each in a row.
+/// The stored form of a band matrix with `lower` and `upper` diagonals, one per row.
 template <typename T>
 std::vector<T> banded(const Matrix& a, int lower, int upper, int stride) {
   auto values = random_numbers<T>(static_cast<std::size_t>(stride) * a.columns);
@@ -354,7 +354,7 @@ std::vector<T> banded(const Matrix& a, int lower, int upper, int stride) {
       if (i - j <= lower && j - i <= upper) values[upper + i - j + j * stride] = narrow<T>(a(i, j));
   return values;
 }
-/// A triangle, column by column without gaps.
+/// A triangle, stored by columns without gaps.
 template <typename T>
 std::vector<T> packed(const Matrix& a, cublasFillMode_t uplo) {
   std::vector<T> values;
@@ -442,7 +442,7 @@ void expect_symmetric_products() {
     hpmv(T{}, handle.it, uplo, n, &alpha, on_packed.get(), on_x.get(), 2, &beta, on_w.get(), 1);
     expect_vector(on_w.to_host(), 1, combined(wide(alpha), full * u, wide(beta), v), "hpmv");
 
-    // Updates, of which only the triangle counts; what is packed has it all.
+    // Updates affect only the triangle. The packed form contains nothing else.
     const RealOf<T> real = static_cast<RealOf<T>>(0.5);
     const auto other = is_complex<T> ? CUBLAS_OP_C : CUBLAS_OP_T;
     const Matrix one = combined(0.5, u * u.after(other), 1, full);
@@ -562,7 +562,7 @@ void expect_gemv_batches() {
   constexpr int m = 5, n = 6, lda = 7, batches = 3, size = 7 * 6, of_x = 6, of_y = 5;
   const auto a = random_numbers<T>(size * batches), x = random_numbers<T>(of_x * batches);
   const T one = narrow<T>(1), zero = narrow<T>(0);
-  // What is multiplied by zero is not read, be it NaN.
+  // Values multiplied by zero are not read, even if they are NaN.
   const std::vector<T> nan(of_y * batches, narrow<T>({NAN, NAN}));
   const Device<T> on_a(a), on_x(x), on_y(nan), on_z(nan);
   std::vector<const T*> as, xs;
@@ -710,7 +710,7 @@ void expect_triangular_matrices() {
 }
 TEST(triangular_matrices) { FOR_EACH_TYPE(expect_triangular_matrices); }
 
-// --- What cuBLAS has beyond BLAS
+// --- Extensions of cuBLAS to BLAS
 
 template <typename T>
 void expect_factors() {

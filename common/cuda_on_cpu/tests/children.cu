@@ -1,5 +1,5 @@
 /// \file
-/// Kernels that launch kernels: what a child sees, the order of streams and tails, errors, memory.
+/// Kernels that launch kernels: memory visible to children, streams and tail launches, errors, memory.
 
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
@@ -30,7 +30,7 @@ __global__ void scale(int* x, int n, int factor) {
   if (i < n) x[i] *= factor;
 }
 
-// --- What a child sees
+// --- Memory that a child sees
 
 __global__ void count_and_pass_on(int* x) {
   x[threadIdx.x] = threadIdx.x;
@@ -69,7 +69,7 @@ __global__ void write_pair(Pair* out, Pair pair, float third) {
 __global__ void pass_by_value(Pair* out) {
   Pair pair{0.5, "four"};
   write_pair<<<1, 1>>>(out, pair, 0.25f);
-  pair.first = 7;  // too late
+  pair.first = 7;  // too late for the child
 }
 
 TEST(arguments_are_copied_when_a_child_is_launched) {
@@ -100,7 +100,7 @@ TEST(a_child_is_launched_by_a_pointer_and_sees_variables_of_the_device) {
   expect_equal(x.to_host(), {5.5f});
 }
 
-// --- The parent's end
+// --- The end of the parent
 
 TEST(what_comes_behind_a_parent_comes_behind_its_children) {
   Device<int> x(count);
@@ -127,7 +127,7 @@ TEST(an_event_behind_a_parent_comes_behind_its_children) {
   check(cudaStreamDestroy(one));
 }
 
-/// Adds up a range: halves that are long are left to children.
+/// Adds 1 to each element of a range. Children process halves of long ranges.
 __global__ void halve(int* x, int n, int depth) {
   if (depth == 0) {
     for (int i = 0; i < n; ++i) x[i] += 1;
@@ -160,7 +160,7 @@ TEST(kernels_are_nested_as_deep_as_launches_may_wait) {
 
 // --- Streams
 
-/// Each operation needs what the one before it left.
+/// Each operation needs the result of the previous one.
 __global__ void launch_in_turn(int* x) {
   for (int i = 0; i < 5; ++i) {
     add<<<1, count>>>(x, count, 1);
@@ -174,7 +174,7 @@ TEST(children_in_the_stream_of_their_block_run_one_after_the_other) {
   expect_equal(x.to_host(), std::vector<int>(count, 363));
 }
 
-/// One thread makes a stream, each of the others launches into it in turn.
+/// One thread creates a stream, and each other thread launches into it in sequence.
 __global__ void share_stream(int* x) {
   __shared__ cudaStream_t stream;
   if (threadIdx.x == 0) cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
@@ -197,7 +197,7 @@ TEST(a_named_stream_is_shared_by_its_block) {
   expect_equal(x.to_host(), {expected});
 }
 
-/// Two streams, of which one waits for the other in the middle.
+/// Two streams, one of which waits for the other in the middle.
 __global__ void wait_for_event(int* x, cudaError_t* errors) {
   cudaStream_t one, other;
   cudaEvent_t event;
@@ -244,7 +244,7 @@ TEST(streams_and_events_of_kernels_have_flags_of_their_own) {
   check(cudaStreamDestroy(stream));
 }
 
-// --- Tails
+// --- Tail launches
 
 __global__ void append(int* list, int value) { list[++list[0]] = value; }
 
@@ -266,7 +266,7 @@ TEST(tails_come_behind_the_parent_and_its_children_in_their_order) {
   expect_equal(list.to_host(), {6, 1, 2, 3, 4, 5, 6});
 }
 
-/// Launches itself as its own tail again and again.
+/// Launches itself repeatedly as its own tail.
 __global__ void step(int* steps, int* x, int most) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   x[i] += i;
@@ -349,7 +349,7 @@ TEST(so_many_launches_wait_as_the_limit_says) {
   launch_often<<<1, 1>>>(x.get(), 2048, refused.get());
   expect_equal(refused.to_host(), {0});
   launch_often<<<1, 1>>>(x.get(), 2049, refused.get());
-  const int left_out = refused.to_host().front();  // none, if some have begun meanwhile
+  const int left_out = refused.to_host().front();  // 0 if some launches began meanwhile
 #ifdef STAIRCASE_CUDA_ON_CPU
   expect_equal(left_out, 1);
 #endif
@@ -383,7 +383,7 @@ TEST(a_kernel_asks_for_its_device) {
 // --- Memory
 
 __global__ void fill_and_copy(int* x, int* y) {
-  // That of CUDA 13.0 does nothing on a GPU, and says nothing.
+  // In CUDA 13.0, cudaMemsetAsync in a kernel has no effect on a GPU and returns no error.
 #ifdef STAIRCASE_CUDA_ON_CPU
   cudaMemsetAsync(x, 1, sizeof(int) * count);
 #else
@@ -444,8 +444,8 @@ TEST(memory_that_kernels_allocate_outlives_them) {
   expect_equal(sums.to_host(), table<int>(4 * 32, [](int i) { return i % 32 * 10; }));
 }
 
-/// Blocks of a cluster run at the same time, and each but one on another thread of the operating
-/// system than the host's.
+/// The blocks of a cluster run concurrently. All but one of them run on an operating-system thread
+/// other than the host's.
 __global__ void __cluster_dims__(2, 1, 1) allocate_together(int** pointers, cudaError_t* errors) {
   cg::this_cluster().sync();
   errors[2 * blockIdx.x] = cudaMalloc(&pointers[blockIdx.x], 64);
@@ -494,7 +494,7 @@ __global__ void sum_in_grid(int* x, cudaError_t* error) {
   *error = cudaGetLastError();
 }
 
-/// A GPU refuses the kernel, the CPU device what it launches.
+/// A GPU refuses to launch the kernel; the CPU device refuses the launches by the kernel.
 TEST(a_cooperative_grid_launches_nothing) {
   Device<int> x(std::vector<int>{0, 1, 2, 3});
   Device<cudaError_t> of_launch(std::vector<cudaError_t>{cudaErrorNotPermitted});
@@ -508,7 +508,7 @@ TEST(a_cooperative_grid_launches_nothing) {
   expect_error(of_launch.to_host().front(), cudaErrorNotPermitted);
 }
 
-/// The block that comes last launches what needs the work of all.
+/// The last block launches a kernel that needs the results of all blocks.
 __global__ void launch_at_last(int* x, unsigned* done) {
   x[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x;
   __threadfence();
@@ -546,7 +546,7 @@ TEST(a_graph_has_kernels_with_children) {
   check(cudaStreamDestroy(stream));
 }
 
-/// A function of both: what it launches is launched by whoever calls it.
+/// A function for host and device: its launch belongs to the caller.
 __host__ __device__ void add_seven(int* x) { add<<<1, 1>>>(x, 1, 7); }
 
 __global__ void call_both(int* x) { add_seven(x); }

@@ -1,4 +1,4 @@
-"""cuda-on-cpu builds what nvcc builds: command_test.py COMMAND MESON. Speaks TAP."""
+"""Tests that cuda-on-cpu builds what nvcc builds: command_test.py COMMAND MESON. Prints TAP."""
 
 import json
 import os
@@ -28,7 +28,7 @@ void run(int* x, int n) {
 #include "kernels.h"
 int host(int x) { int count = 0; return cudaGetDeviceCount(&count) == cudaSuccess && count > 0 ? x : -1; }
 """,
-    # Without a header, as nvcc takes it.
+    # This source does not include CUDA's header; nvcc includes it.
     "main.cu": """#include "kernels.h"
 int main() {
   int* x;
@@ -51,7 +51,7 @@ int main() {
   return cudaDeviceSynchronize();
 }
 """,
-    # Most blocks write what others read: in a kernel behind it, and behind a flag that each block hands on.
+    # Most blocks write elements that other blocks read: in a later kernel, or after a flag that each block passes on.
     "blocks.cu": """__global__ void produce(int* x) { x[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x; }
 __global__ void consume(const int* x, int* y) {
   const int n = gridDim.x * blockDim.x, i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -148,7 +148,7 @@ int main() {
   printf("%d %d %d\\n", *x, pass(), __LINE__);
 }
 """,
-    # Five blocks of four threads draw numbers, behind a barrier.
+    # Five blocks of four threads draw tickets before a barrier.
     "order.cu": """__global__ void draw(int* next, int* order) {
   order[atomicAdd(next, 1)] = blockIdx.x * blockDim.x + threadIdx.x;
   __syncthreads();
@@ -241,7 +241,7 @@ extern "C" __global__ void mirror(int* x) {
   x[threadIdx.x] = *(&s[0] + LAST - threadIdx.x);
 }
 """,
-    # Loads the module of its second argument, or compiles what that file holds; then, with a third, drops an error.
+    # Loads the module named by the second argument, or compiles that file. With a third argument, ignores an error.
     "load.cu": """#include <cuda.h>
 #include <nvrtc.h>
 #include <fstream>
@@ -299,7 +299,7 @@ add_executable(program main.cu host.cpp)
 target_link_libraries(program PRIVATE kernels)
 target_compile_options(program PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -lineinfo>)
 """,
-    # Without a kernel.
+    # A program without a kernel.
     "toolkit/libraries.cpp": """#include <cublas_v2.h>
 #include <cufft.h>
 #include <curand.h>
@@ -357,7 +357,7 @@ int main() {
   std::printf("%d\\n", value);
 }
 """,
-    # The project has modules of its own. Its programs have sources of C++, of CUDA C++, or of both.
+    # The project has CMake modules of its own. Its programs have sources in C++, in CUDA C++, or in both.
     "toolkit/CMakeLists.txt": """cmake_minimum_required(VERSION 3.20)
 project(libraries LANGUAGES CXX CUDA)
 set(CMAKE_MODULE_PATH ${CMAKE_SOURCE_DIR}/cmake)
@@ -410,7 +410,7 @@ executable('program', 'main.cu', 'host.cpp', link_with: kernels)
 
 
 def run(*words, cwd, expected=0):
-    """What a command says; an error where it ends with another status than is expected."""
+    """Runs a command and returns its result. Raises an error if the exit status is not the expected one."""
     environment = {**os.environ, "PATH": f"{COMMAND.parent}:{os.environ['PATH']}"}
     result = subprocess.run([str(word) for word in words], cwd=cwd, env=environment, text=True, capture_output=True, check=False)
     if result.returncode != expected:
@@ -429,7 +429,7 @@ def runs(program, cwd):
 
 
 def several_files(cwd):
-    """Several sources become a program, with the flags that people give to nvcc"""
+    """Several sources are built to a program with the usual flags of nvcc"""
     said = run(COMMAND, *FLAGS, "-DFACTOR=2", "-O2", "main.cu", "kernels.cu", "host.cpp", "-o", "program", "-lcudart", cwd=cwd).stderr
     runs("program", cwd)
     check(said.count("\n") == 1, f"what has no meaning is named once: {said}")
@@ -449,7 +449,7 @@ def objects(cwd):
 
 
 def libraries_first(cwd):
-    """Libraries may be named before what needs them, and those of the toolkit by their files"""
+    """Libraries may precede the objects that need them, and libraries of the toolkit may be named by file"""
     run(COMMAND, "--lib", "-DFACTOR=2", "kernels.cu", "-o", "libkernels.a", cwd=cwd)
     run(COMMAND, "-c", "main.cu", cwd=cwd)
     run(COMMAND, "-L.", "-lkernels", "/nowhere/libcudart.so", "main.o", "host.cpp", "-o", "program", cwd=cwd)
@@ -472,7 +472,7 @@ def last_kernel(cwd):
 
 
 def translated(cwd):
-    """-cuda leaves what becomes of a source, as C++ that g++ compiles"""
+    """-cuda writes the translated source as C++ that g++ compiles"""
     run(COMMAND, "-cuda", "-DFACTOR=2", "kernels.cu", cwd=cwd)
     text = (cwd / "kernels.cu.cpp.ii").read_text()
     check("<<<" not in text and "x[threadIdx.x] *= 2" in text, "no C++")
@@ -483,7 +483,7 @@ def translated(cwd):
 
 
 def profiler(cwd):
-    """Names and ranges for a profiler cost nothing and need no toolkit, nor does a library of management"""
+    """Names and ranges for a profiler have no cost and need no toolkit, and neither does NVML"""
     (cwd / "ranges.cu").write_text("""#include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
 int main() {
@@ -505,7 +505,7 @@ int main() {
 
 
 def another_language(cwd):
-    """-x cu takes a file of any name for CUDA"""
+    """-x cu declares a file with any name as CUDA"""
     shutil.copy(cwd / "main.cu", cwd / "main.cc")
     run(COMMAND, "-x", "cu", "main.cc", "kernels.cu", "-x", "c++", "host.cpp", "-D", "FACTOR=2", "-o", "program", cwd=cwd)
     runs("program", cwd)
@@ -533,7 +533,7 @@ def cmake(cwd):
 
 
 def cmake_toolkit(cwd):
-    """find_package(CUDAToolkit) finds the host's libraries, for programs without kernels, too"""
+    """find_package(CUDAToolkit) finds the libraries of the host, also for programs without kernels"""
     expected = {"libraries": "8 4 1 4\n", "module": "42\n", "mixed": "16\n", "kernel": "16\n"}
     for flags in [], ["-DCMAKE_CUDA_FLAGS=--analyze"]:
         build = cwd / f"toolkit{len(flags)}"
@@ -554,7 +554,7 @@ def meson(cwd):
 
 
 def passes(cwd):
-    """Device code sees __CUDA_ARCH__, 900 or what is said; the host's does not"""
+    """Device code sees __CUDA_ARCH__ as 900 or as defined by the user; host code does not see it"""
     for words, expected in (([], "900 -1 17\n"), (["-D__CUDA_ARCH__=800"], "800 800 17\n")):
         run(COMMAND, *words, "passes.cu", "-o", "passes", cwd=cwd)
         said = run(cwd / "passes", cwd=cwd).stdout
@@ -564,14 +564,14 @@ def passes(cwd):
 
 
 def analysis(cwd):
-    """--analyze makes a program that finds a race at its line"""
+    """--analyze builds a program that finds a race and reports its line"""
     run(COMMAND, "--analyze", "race.cu", "-o", "race", cwd=cwd)
     said = run(cwd / "race", cwd=cwd, expected=1).stderr
     check("race.cu:3: error: race" in said, said)
 
 
 def other_compiler(cwd):
-    """Another compiler links with the same libraries, and one that is none is refused in a sentence"""
+    """Another compiler links with the same libraries, and a program that is no compiler is refused with one sentence"""
     for compiler in filter(shutil.which, ("g++", "clang++")):
         said = run(COMMAND, "-ccbin", compiler, "--analyze", "race.cu", "-o", "race", cwd=cwd).stderr
         check(said == "", said)
@@ -585,7 +585,7 @@ def other_compiler(cwd):
 
 
 def warnings(cwd):
-    """A warning of a source is the only one that a compiler gives, in each of them"""
+    """Each compiler prints the warning of a source and no other"""
     for compiler in filter(shutil.which, ("g++", "clang++")):
         for analyse in ([], ["--analyze"]):
             said = run(COMMAND, "-ccbin", compiler, *analyse, "-Xcompiler", "-Wall", "-c", "warned.cu", "-o", "warned.o", cwd=cwd).stderr
@@ -593,7 +593,7 @@ def warnings(cwd):
 
 
 def names_of_std(cwd):
-    """A program that uses namespace std may name its own variables as nvcc lets it"""
+    """A program that uses namespace std may name its own variables as nvcc permits"""
     # cusolverDn.h includes LAPACK's header, which includes <complex> and further headers.
     names = ("array clamp function bind complex variant thread mutex deque list map queue stack set gcd accumulate iota random_device ratio regex "
              "find transform reduce shuffle sample unique_ptr shared_ptr unordered_map for_each merge rotate generate vector sort count optional").split()
@@ -610,7 +610,7 @@ def names_of_std(cwd):
 
 
 def uncovered_libraries(cwd):
-    """A library that is not covered is refused where it is included or linked"""
+    """A library without a replacement is refused when it is included or linked"""
     said = run(COMMAND, "-c", "sparse.cu", "-o", "sparse.o", cwd=cwd, expected=1).stderr
     check("sparse.cu:1:" in said and "cuSPARSE is not covered" in said, said)
     for library in ("-lcusparse", "-lnppig", "-lnpps_static"):
@@ -619,7 +619,7 @@ def uncovered_libraries(cwd):
 
 
 def shifts(cwd):
-    """Shifts by more bits than there are, or fewer than none, do as on a GPU, and are notes at their lines"""
+    """Shifts by at least the width of the value, or by a negative number, work as on a GPU and are notes at their lines"""
     for every, values, expected in ((0, "4294967295 0 0\n", {}), (1, "4294967295 4294967295 -1\n", {4: "64 bits is shifted by -1", 5: "32 bits is shifted by 32"})):
         run(COMMAND, f"-DALL={every}", "shifts.cu", "-o", "shifts", cwd=cwd)
         said = run(cwd / "shifts", cwd=cwd).stdout
@@ -634,7 +634,7 @@ def shifts(cwd):
 
 
 def report(cwd):
-    """The report has a summary, and is SARIF where its file is named so"""
+    """The report has a summary, and is in SARIF format if the name of its file ends in .sarif"""
     run(COMMAND, "--analyze", "race.cu", "-o", "race", cwd=cwd)
     environment = {**os.environ, "CUDA_ON_CPU_REPORT": str(cwd / "found.sarif")}
     said = subprocess.run([cwd / "race"], cwd=cwd, env=environment, text=True, capture_output=True, check=False)
@@ -647,7 +647,7 @@ def report(cwd):
 
 
 def sample(cwd):
-    """CUDA_ON_CPU_BLOCKS analyses some blocks of a grid, and says wrong of none what the others order"""
+    """CUDA_ON_CPU_BLOCKS analyses some blocks of a grid, and gives no false finding when other blocks order accesses"""
     def result(number, expected, threads=1):
         environment = {**os.environ, "CUDA_ON_CPU_BLOCKS": str(number), "CUDA_ON_CPU_REPORT": "blocks.json", "CUDA_ON_CPU_THREADS": str(threads)}
         result = subprocess.run(["./blocks"], capture_output=True, text=True, cwd=cwd, env=environment)
@@ -666,7 +666,7 @@ def sample(cwd):
     run(COMMAND, "--analyze", "-DRACE", "blocks.cu", "-o", "blocks", cwd=cwd)
     for threads in (1, 4):
         check("error: race" in result(2, 1, threads).stderr, "a race in every block")
-    # Blocks that are left out run beside those that are analysed, and count as if they ran behind them.
+    # Blocks that are left out run concurrently with analysed blocks, and their accesses count as later ones.
     run(COMMAND, "--analyze", "-DAHEAD", "blocks.cu", "-o", "blocks", cwd=cwd)
     for threads in (1, 4):
         result(8, 1, threads)
@@ -675,7 +675,7 @@ def sample(cwd):
 
 
 def thrust(cwd):
-    """Thrust sorts on the device, and what it is given too much is told at the line of its call"""
+    """Thrust sorts on the device, and an excessive range is reported at the line of the call"""
     run(COMMAND, "-DBEYOND=0", "sorted.cu", "-o", "sorted", cwd=cwd)
     check(run(cwd / "sorted", cwd=cwd).stdout == "1 2 3\n", "sorted")
     for beyond, status in ((0, 0), (1, 1)):
@@ -685,7 +685,7 @@ def thrust(cwd):
 
 
 def cub(cwd):
-    """CUB's blocks and devices sum up, and a barrier that is missing between two uses of storage is told"""
+    """CUB's algorithms sum, and a missing barrier between two uses of temporary storage is reported"""
     for barrier, status in (("__syncthreads()", 0), ("", 1)):
         run(COMMAND, "--analyze", f"-DBARRIER={barrier}", "summed.cu", "-o", "summed", cwd=cwd)
         said = run(cwd / "summed", cwd=cwd, expected=status)
@@ -698,7 +698,7 @@ def cub(cwd):
 
 
 def no_toolkit(cwd):
-    """Where there is no toolkit, a sentence says whence Thrust comes"""
+    """Without a toolkit, the error message names the source of Thrust"""
     environment = {**os.environ, "CUDA_HOME": "/nowhere"}
     result = subprocess.run([COMMAND, "-DBEYOND=0", "sorted.cu"], cwd=cwd, env=environment, text=True, capture_output=True, check=False)
     said = "cuda-on-cpu: <thrust/device_vector.h> belongs to the CUDA toolkit, version 13 or later, which is not in /nowhere; set CUDA_HOME to its directory"
@@ -733,7 +733,7 @@ int main() {
 
 
 def order(cwd):
-    """The order of blocks and threads is as CUDA_ON_CPU_SCHEDULE says"""
+    """Blocks and threads run in the order given by CUDA_ON_CPU_SCHEDULE"""
     run(COMMAND, "order.cu", "-o", "order", cwd=cwd)
 
     def orders(schedule, threads="1"):
@@ -764,7 +764,7 @@ def first_error(cwd):
 
 
 def nested(cwd):
-    """A kernel launches kernels, in the order of the schedule, and a sentence tells it that it cannot wait for them"""
+    """A kernel launches kernels in the order of the schedule, and a sentence reports that it cannot wait for them"""
     for words in ([], ["--analyze"]):
         run(COMMAND, *words, "-rdc=true", "nested.cu", "-o", "nested", "-lcudadevrt", cwd=cwd)
         for schedule, blocks in (("ascending", (0, 1)), ("descending", (1, 0))):
@@ -778,7 +778,7 @@ def nested(cwd):
 
 
 def spins(cwd):
-    """A loop that waits for a volatile variable for ever ends with a sentence, analysed or not"""
+    """An endless wait for a volatile variable ends with a sentence, with and without analysis"""
     for words, expected in (([], 3), (["--analyze"], 1)):
         run(COMMAND, *words, "spin.cu", "-o", "spin", cwd=cwd)
         environment = {**os.environ, "CUDA_ON_CPU_PATIENCE": "1"}
@@ -787,7 +787,7 @@ def spins(cwd):
 
 
 def modules(cwd):
-    """A program loads modules, and refuses what is none for it"""
+    """A program loads modules, and refuses files that are no modules for it"""
     run(COMMAND, "load.cu", "-o", "load", "-lcuda", cwd=cwd)
     for kind in ("-ptx", "-cubin", "--fatbin"):
         run(COMMAND, kind, "module.cu", cwd=cwd)
@@ -805,7 +805,7 @@ def modules(cwd):
 
 
 def analysed_modules(cwd):
-    """What is found in modules is told at its line, and an error that nobody looks at"""
+    """Findings in modules are reported at their lines, and so are ignored errors"""
     run(COMMAND, "--analyze", "load.cu", "-o", "load", "-lcuda", "-lnvrtc", cwd=cwd)
     run(COMMAND, "--analyze", "-fatbin", "module.cu", "-o", "right.fatbin", cwd=cwd)
     run(COMMAND, "--analyze", "-fatbin", "-DRACE", "module.cu", "-o", "wrong.fatbin", cwd=cwd)
@@ -824,7 +824,7 @@ def analysed_modules(cwd):
 
 
 def refusals(cwd):
-    """What makes no sense on a CPU is refused in a sentence"""
+    """Requests that have no meaning on a CPU are refused with one sentence"""
     for words, said in ((["--optix-ir", "main.cu"], "--optix-ir makes code for a GPU"), ([], "no source"), (["-o"], "-o lacks its value"),
                         (["-shared", "main.cu"], "shared libraries"), (["-x", "ada", "a"], "'ada' is not a language"),
                         (["-c", "main.cu", "kernels.cu", "-o", "a.o"], "2 sources"), (["code.ptx"], "'code.ptx'")):
@@ -833,13 +833,13 @@ def refusals(cwd):
 
 
 def questions(cwd):
-    """--help, --version and --explain answer"""
+    """--help, --version and --explain print their texts"""
     for word, said in (("--help", "make NVCC=cuda-on-cpu"), ("--version", "release 13.0"), ("--explain", "Not supported")):
         check(said in run(COMMAND, word, cwd=cwd).stdout, word)
 
 
 def standards(cwd):
-    """All headers compile as C++17 and C++20, and without a warning"""
+    """All headers compile without warnings as C++17 and C++20"""
     include = HERE.parent / "include"
     headers = [path.relative_to(include) for path in (*include.glob("*.h"), *include.glob("nvtx3/*.h"))
                if not path.name.startswith("cusparse") and path.name != "curand_mtgp32dc_p_11213.h"]

@@ -1,5 +1,5 @@
 /// \file
-/// What the threads of a block, a cluster and a grid do together: cooperative groups, barriers,
+/// Cooperation of the threads of a block, a cluster and a grid: cooperative groups, barriers,
 /// asynchronous copies and pipelines.
 
 #include <cooperative_groups.h>
@@ -19,7 +19,7 @@
 
 #include "device.hpp"
 
-// A barrier in shared memory is made by init(), and not by its constructor.
+// A barrier in shared memory is initialised by init(), not by its constructor.
 #pragma nv_diag_suppress static_var_with_dynamic_init
 
 namespace cg = cooperative_groups;
@@ -31,7 +31,7 @@ using tap::random_value;
 using tap::random_values;
 using tap::table;
 
-// --- Barriers of a block that count
+// --- Block barriers that count predicates
 
 struct Counts {
   int count, all, any;
@@ -47,7 +47,7 @@ __global__ void count_predicates(const int* predicates, Counts* out) {
 }
 
 TEST(barriers_count_predicates) {
-  // A block of none, one of all, one of all but one, one of a single one, and one of some.
+  // Predicates: all false, all true, one false, one true, and random.
   const auto predicates = table<int>(5 * 100, [](int i) {
     const int which[] = {0, random_value(1, 9), i % 100 != 77, i % 100 == 99, random_value(0, 1)};
     return which[i / 100];
@@ -250,7 +250,7 @@ __global__ void pass_in_tiles(int* out) {
   const auto tile = cg::tiled_partition<4>(warp);
   int mine = threadIdx.x;
   for (unsigned round = 0; round < tile.meta_group_rank() + 1;
-       ++round) {  // tiles go their own ways
+       ++round) {  // tiles take different branches
     buffer[threadIdx.x] = mine;
     tile.sync();
     mine = buffer[threadIdx.x / 4 * 4 + (threadIdx.x + 1) % 4] + 1;
@@ -305,7 +305,7 @@ __global__ void reduce_in_tiles(const T* in, Reduced<T>* out) {
   out[threadIdx.x] = reduced;
 }
 
-/// Small integers, so that sums are exact in every order.
+/// Small integers, whose sums are exact in every order.
 template <typename T>
 std::vector<T> random_integers(std::size_t count) {
   return table<T>(count, [](std::size_t) { return random_value(-1000, 1000); });
@@ -498,7 +498,7 @@ void expect_large_tiles() {
 }
 
 __global__ void act_in_threads(const int* in, int* out) {
-  // The block's threads are counted one way or another; a row of them is no warp here.
+  // The rank counts threads in all dimensions. A row of threads is not a warp here.
   const auto tile = cg::tiled_partition<64>(cg::this_thread_block());
   const unsigned rank = cg::this_thread_block().thread_rank();
   out[rank] = cg::reduce(tile, in[rank], cg::plus<int>());
@@ -517,7 +517,7 @@ TEST(large_tiles_hand_over_and_reduce) {
                }));
 }
 
-/// Each tile turns its part of a row round, as often as it is far from the first.
+/// Each tile rotates its part of a row; the distance is the index of the tile.
 __global__ void turn_in_large_tiles(int* values) {
   __shared__ int row[512];
   const auto tile = cg::tiled_partition<128>(cg::this_thread_block());
@@ -544,9 +544,9 @@ TEST(large_tiles_wait_by_themselves) {
                }));
 }
 
-// --- Threads that happen to be together
+// --- Threads that run together by chance
 
-/// Which threads come together is nowhere promised; that they agree on it is.
+/// CUDA does not specify which threads run together, but all of them must agree on the group.
 __global__ void gather_positive(const int* in, int* count, int* gathered, int* wrong) {
   const int value = in[blockIdx.x * blockDim.x + threadIdx.x];
   if (value <= 0) return;
@@ -580,7 +580,7 @@ TEST(coalesced_threads_act_as_one) {
   expect_equal(actual, expected);
 }
 
-/// Sorts by parity as a warp does that runs in lockstep: all of it, then each branch by itself.
+/// Sorts by parity as a warp in lockstep does: all lanes together, then each branch by itself.
 __global__ void come_together(unsigned* sizes, int n) {
   const unsigned thread = threadIdx.x;
   if (thread >= static_cast<unsigned>(n)) return;
@@ -597,7 +597,7 @@ __global__ void come_together(unsigned* sizes, int n) {
 }
 
 TEST(lanes_that_have_not_parted_come_together) {
-  // Real GPUs and this one do so; it is promised nowhere.
+  // GPUs and the CPU device do so, although CUDA does not guarantee it.
   Device<unsigned> sizes(2 * 64);
   come_together<<<1, 64>>>(sizes.get(), 48);
   const std::vector<unsigned> actual = sizes.to_host();
@@ -609,7 +609,7 @@ TEST(lanes_that_have_not_parted_come_together) {
   }
 }
 
-/// A lane that waits for what another does behind that call does not keep it from going on.
+/// A lane that waits for another lane's later write does not block that lane.
 __global__ void wait_for_a_lane_behind(unsigned* sizes, volatile int* flag) {
   if (threadIdx.x == 0) {
     while (*flag == 0) continue;
@@ -663,7 +663,7 @@ TEST(a_grid_knows_its_threads) {
   }
 }
 
-/// Every step reads what other blocks wrote in the step before.
+/// Every step reads values that other blocks wrote in the previous step.
 __global__ void smooth(double* now, double* next, int n, int steps) {
   const cg::grid_group grid = cg::this_grid();
   for (int step = 0; step < steps; ++step) {
@@ -771,7 +771,7 @@ TEST(clusters_know_their_blocks) {
   }
 }
 
-/// Reads what the next block of the cluster has; writes into the block before.
+/// Reads from the next block of the cluster and writes into the previous one.
 __global__ void exchange_with_neighbours(const int* in, int* read, int* received, unsigned* ranks) {
   __shared__ int mine[64], gifts[64];
   const cg::cluster_group cluster = cg::this_cluster();
@@ -784,7 +784,7 @@ __global__ void exchange_with_neighbours(const int* in, int* read, int* received
   read[i] = theirs[63 - threadIdx.x];
   target[threadIdx.x] = in[i] + 1;
   ranks[i] = 100 * cluster.query_shared_rank(theirs) + cluster.query_shared_rank(mine);
-  cluster.sync();  // nobody leaves while others use its memory
+  cluster.sync();  // no block leaves while others access its memory
   received[i] = gifts[threadIdx.x];
 }
 
@@ -819,7 +819,7 @@ TEST(kernels_opt_in_to_clusters_of_16_blocks) {
 
 using Given = cuda::atomic_ref<int, cuda::thread_scope_device>;
 
-/// All threads of a block wait in a loop for numbers that the block before gives them.
+/// All threads of a block wait in a loop for values that the previous block stores.
 __global__ void hand_on_in_cluster(int* out) {
   __shared__ int given[64];
   const cg::cluster_group cluster = cg::this_cluster();
@@ -832,7 +832,7 @@ __global__ void hand_on_in_cluster(int* out) {
     Given(*cluster.map_shared_rank(&given[threadIdx.x], rank + 1))
         .store(value + 1, cuda::memory_order_relaxed);
   out[blockIdx.x * 64 + threadIdx.x] = value;
-  cluster.sync();  // nobody leaves while others use its memory
+  cluster.sync();  // no block leaves while others access its memory
 }
 
 TEST(blocks_of_a_cluster_wait_in_loops_for_each_other) {
@@ -867,7 +867,7 @@ TEST(clusters_add_in_distributed_shared_memory) {
   expect_equal(histogram.to_host(), expected);
 }
 
-/// The first block arrives at the barrier and ends. The second one must still wait for the last
+/// The first block arrives at the barrier and ends. The second block must still wait for the last
 /// one.
 __global__ void arrive_and_end(int* values, int* sums) {
   const cg::cluster_group cluster = cg::this_cluster();
@@ -890,7 +890,7 @@ TEST(blocks_of_a_cluster_arrive_and_end) {
   expect_equal(sums.to_host(), table<int>(threads, [&](int i) { return threads - 1 - i; }));
 }
 
-/// The same in a grid.
+/// The first block arrives at the barrier of the grid and ends. The second must wait for the last one.
 __global__ void arrive_at_the_grid_and_end(int* values, int* sums) {
   const cg::grid_group grid = cg::this_grid();
   if (grid.block_rank() == grid.num_blocks() - 1) {
@@ -912,7 +912,7 @@ TEST(blocks_of_a_grid_arrive_and_end) {
   expect_equal(sums.to_host(), table<int>(threads, [&](int i) { return threads - 1 - i; }));
 }
 
-/// The transpose of a square that is spread over the dynamic shared memory of a cluster by rows.
+/// The transpose of a square matrix whose rows are distributed over the dynamic shared memory of a cluster.
 __global__ void transpose_in_cluster(const double* in, double* out, int rows) {
   extern __shared__ double mine[];
   const cg::cluster_group cluster = cg::this_cluster();
@@ -943,19 +943,19 @@ TEST(clusters_transpose_in_large_dynamic_memory) {
                table<double>(v.size(), [&](int i) { return v[i % side * side + i / side]; }));
 }
 
-/// A field that stays in the shared memory of a cluster over many steps; neighbours exchange rims.
+/// A field stays in the shared memory of a cluster over many steps; neighbours exchange their edges.
 __global__ void diffuse_in_cluster(double* field, int steps) {
   __shared__ double buffers[2][66];
   const cg::cluster_group cluster = cg::this_cluster();
   const unsigned rank = cluster.block_rank(), blocks = cluster.num_blocks();
   const int t = threadIdx.x + 1;
   buffers[0][t] = field[blockIdx.x * 64 + threadIdx.x];
-  cluster.sync();  // nobody writes into a block that has not begun
+  cluster.sync();  // no block writes into a block that has not begun
   for (int step = 0; step < steps; ++step) {
     double* const now = buffers[step % 2];
     if (t == 1) cluster.map_shared_rank(now, (rank + blocks - 1) % blocks)[65] = now[1];
     if (t == 64) cluster.map_shared_rank(now, (rank + 1) % blocks)[0] = now[64];
-    // The split barrier: arrive, work on what is at hand, wait.
+    // The split barrier: arrive, do independent work, wait.
     if (step % 2 == 0) {
       cluster.barrier_arrive();
       cluster.barrier_wait();
@@ -1022,7 +1022,7 @@ __global__ void split_barrier(int* out) {
   for (int round = 1; round < 20; ++round) {
     buffer[threadIdx.x] = round * threadIdx.x;
     Barrier::arrival_token token = barrier.arrive();
-    sum += round;  // work that needs nobody
+    sum += round;  // work that needs no other thread
     barrier.wait(std::move(token));
     sum += buffer[127 - threadIdx.x];
     barrier.wait(barrier.arrive());
@@ -1036,7 +1036,7 @@ TEST(a_barrier_is_split_into_arrival_and_wait) {
   expect_equal(out.to_host(), table<int>(128, [](int i) { return 190 + 190 * (127 - i); }));
 }
 
-/// The upper half of the block has a barrier of its own; thread 64 arrives for 16 more.
+/// The upper half of the block uses a separate barrier; thread 64 arrives 16 additional times.
 __global__ void barrier_of_some(int* out) {
   __shared__ Barrier barrier;
   __shared__ int sum;
@@ -1077,7 +1077,7 @@ TEST(a_phase_is_waited_for_by_parity) {
   expect_equal(out.to_host(), table<int>(64, [&](int i) { return values[(i + 33) % 64] + 33; }));
 }
 
-/// Thread t leaves after round t / 4; the others go on without it.
+/// Thread t leaves after iteration t / 4; the other threads continue without it.
 __global__ void drop_one_by_one(int* living) {
   __shared__ Barrier barrier;
   __shared__ int count[16];
@@ -1100,7 +1100,7 @@ TEST(threads_drop_out_of_a_barrier) {
   expect_equal(living.to_host(), table<int>(16, [](int round) { return 64 - 4 * round; }));
 }
 
-/// One warp fills two buffers in turn, the others empty them.
+/// One warp fills two buffers alternately; the other warps empty them.
 __global__ void produce_and_consume(const int* in, int* out, int batches) {
   __shared__ Barrier ready[2], filled[2];
   __shared__ int buffers[2][96];
@@ -1193,7 +1193,7 @@ __global__ void copy_by_block(const double* in, double* out, int n) {
   }
 }
 
-/// While one buffer is used, the other is filled.
+/// One buffer is filled while the other is used.
 __global__ void copy_by_block_ahead(const double* in, double* out, int n) {
   __shared__ alignas(16) double buffers[2][128];
   const cg::thread_block block = cg::this_thread_block();
@@ -1265,7 +1265,7 @@ TEST(a_tile_copies_asynchronously) {
 
 // --- cuda::pipeline
 
-/// Each thread has two elements in flight; nobody else reads them.
+/// Each thread has two elements in flight, which no other thread reads.
 __global__ void pipeline_of_thread(const double* in, double* out, int n) {
   __shared__ double buffers[2][64];
   cuda::pipeline<cuda::thread_scope_thread> pipeline = cuda::make_pipeline();
@@ -1291,7 +1291,7 @@ TEST(a_thread_has_a_pipeline) {
   expect_equal(out.to_host(), table<double>(n, [&](int i) { return 2 * values[i]; }));
 }
 
-/// All threads produce and consume; copies run up to `stages` batches ahead.
+/// All threads produce and consume. Copies run up to `stages` batches ahead.
 template <int stages>
 __global__ void pipeline_of_block(const double* in, double* out, int n) {
   __shared__ double buffers[stages][128];
@@ -1326,7 +1326,7 @@ TEST(a_block_has_a_pipeline_of_stages) {
   expect_equal(four.to_host(), reversed_by_blocks(values));
 }
 
-/// The first warp produces, the other three consume.
+/// The first warp produces; the other three consume.
 __global__ void pipeline_of_roles(const double* in, double* out, int n) {
   constexpr int stages = 3;
   __shared__ double buffers[stages][128];
@@ -1363,7 +1363,7 @@ TEST(a_pipeline_has_producers_and_consumers) {
 
 // --- The primitives of <cuda_pipeline.h>
 
-/// Copies pieces of a type; behind the end of the input, the piece is filled up with zeros.
+/// Copies chunks of a type. Beyond the end of the input, chunks are padded with zeros.
 template <typename T>
 __global__ void copy_by_primitives(const T* in, T* out, int bytes, int batches) {
   __shared__ T buffers[3][32];

@@ -1,7 +1,7 @@
 /// \file
-/// What the CPU device costs: a benchmark that fails where a cost exceeds its bound.
+/// The costs of the CPU device: a benchmark that fails if a cost exceeds its bound.
 ///
-/// Times are the least of several rounds, on one thread of the operating system.
+/// Each time is the minimum of several repetitions, on one operating-system thread.
 
 #include <cuda_runtime.h>
 
@@ -35,7 +35,7 @@ __global__ void add_scaled(float a, const float* x, float* y, std::size_t n) {
 
 constexpr int scan_width = 256;
 
-/// Sums up to each element of a block, in as many steps as the width has bits.
+/// An inclusive scan of a block, with as many steps as the width has bits.
 __global__ void scan(const float* in, float* out) {
   __shared__ float sums[2][scan_width];
   const unsigned i = threadIdx.x;
@@ -169,7 +169,7 @@ void measure_threads() {
   cudaFree(out);
 }
 
-/// The accesses of a block's scan: four of each thread around its steps, up to three in each.
+/// The number of accesses in the scan of a block: four per thread outside the steps, up to three in each step.
 constexpr int scan_accesses() {
   int accesses = 4 * scan_width;
   for (int step = 1; step < scan_width; step *= 2) accesses += 3 * scan_width - step;

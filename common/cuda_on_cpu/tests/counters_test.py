@@ -1,7 +1,7 @@
-"""The CPU device's counters against NVIDIA's: counters_test.py COUNTERS.json PROGRAM-analyze...
+"""Compares the CPU device's counters with NVIDIA's: counters_test.py COUNTERS.json PROGRAM-analyze...
 
-Every counter of every kernel that docs/measure/counters.py recorded must be equal, or differ as
-DIFFERENCES says. Speaks TAP.
+Every counter of every kernel recorded by docs/measure/counters.py must be equal to the CPU device's counter, or
+differ as DIFFERENCES permits. Prints TAP.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-GROUPS = {  # of the report: counters of the recording, its unit
+GROUPS = {  # group in the report: groups of the recording, and the unit
     "global_loads": (["global_load"], "sectors"),
     "global_stores": (["global_store"], "sectors"),
     "global_atomics": (["global_atomic", "global_reduction"], "sectors"),
@@ -25,10 +25,10 @@ GROUPS = {  # of the report: counters of the recording, its unit
 
 @dataclasses.dataclass
 class Difference:
-    """Counters that differ, and by which factor: the CPU device's over NVIDIA's."""
+    """Counters that differ, and the permitted ratio of the CPU device's counter to NVIDIA's."""
 
     kernel: str  # a regular expression for RUN/KERNEL
-    counter: str  # likewise
+    counter: str  # a regular expression for the counter
     least: float
     most: float
     cause: str
@@ -89,7 +89,7 @@ DIFFERENCES = [
 
 
 def recorded(counters):
-    """A kernel's recorded counters, named as the report has them."""
+    """Returns the recorded counters of a kernel under the names of the report."""
     result = {"launches": counters["launches"]}
     for group, (names, unit) in GROUPS.items():
         for what in ("requests", unit):
@@ -98,7 +98,7 @@ def recorded(counters):
 
 
 def counted(kernel):
-    """A kernel's counters from the report."""
+    """Returns the counters of a kernel from the report."""
     result = {"launches": kernel["launches"]}
     for group, (_, unit) in GROUPS.items():
         result |= {f"{group} {what}": kernel[group][what] for what in ("requests", unit)}
@@ -106,7 +106,7 @@ def counted(kernel):
 
 
 def report_of(program, arguments):
-    """What the CPU device counts in one run, kernel → counters, and what went wrong."""
+    """Runs a program. Returns its counters by kernel, and a problem if the run failed."""
     with tempfile.TemporaryDirectory() as name:
         report = pathlib.Path(name, "report.json")
         result = subprocess.run([program, *arguments], check=False, stdout=subprocess.PIPE,
@@ -119,14 +119,14 @@ def report_of(program, arguments):
 
 
 class Comparison:
-    """Holds counters to the recorded ones, and to the differences that are listed."""
+    """Compares counters with the recorded ones, except for the listed differences."""
 
     def __init__(self):
         self.compared = self.equal = 0
-        self.met = set()  # the listed differences that name a counter
+        self.met = set()  # indices of the listed differences that matched a counter
 
     def problems(self, name, ours, theirs):
-        """Yields what differs in the kernel RUN/KERNEL without being listed."""
+        """Yields the differences of the kernel RUN/KERNEL that are not listed."""
         for counter in theirs:
             listed = [(index, each) for index, each in enumerate(DIFFERENCES)
                       if re.fullmatch(each.kernel, name) and re.fullmatch(each.counter, counter)]

@@ -1,6 +1,6 @@
 /// \file
-/// CUB's scans, sorts and histograms of blocks, and how they load and store, from the toolkit's
-/// headers, in kernels of one's own: block sizes about that of a warp, several items of a thread.
+/// Block-wide scans, sorts, histograms, loads and stores of CUB, from the toolkit's headers, in
+/// kernels of the test. Block sizes are near the warp size, and threads have several items.
 
 #include <cub/block/block_exchange.cuh>
 #include <cub/block/block_histogram.cuh>
@@ -20,7 +20,7 @@ namespace {
 using tap::Device;
 using tap::expect_equal;
 
-/// The scan of all items, and behind it the exclusive one that begins with the first item.
+/// The inclusive scan of all items, followed by the exclusive scan that begins with the first item.
 template <typename T, int threads, int items, cub::BlockScanAlgorithm algorithm, typename Operation>
 __global__ void __launch_bounds__(threads) scan(const T* in, T* out, T* sum) {
   using Scan = cub::BlockScan<T, threads, algorithm>;
@@ -69,7 +69,7 @@ TEST(scans_of_blocks) {
   check_scan<double, 128, 3, cub::BLOCK_SCAN_WARP_SCANS>();
 }
 
-/// How much came before, taken on from tile to tile.
+/// The running total, passed from tile to tile.
 struct Running {
   int sum;
   __device__ int operator()(int of_tile) {

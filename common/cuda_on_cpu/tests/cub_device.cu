@@ -1,5 +1,5 @@
 /// \file
-/// CUB's algorithms for a whole device, by the interface of the toolkit's headers.
+/// Device-wide algorithms of CUB with the interface of the toolkit's headers.
 
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -36,7 +36,7 @@ struct Square {
   __host__ __device__ int operator()(int x) const { return x * x; }
 };
 
-/// The two calls of an algorithm, with as much temporary storage as it asks for.
+/// The two calls of an algorithm, with the temporary storage that the first call requests.
 template <typename Call>
 void with_storage(Call call) {
   std::size_t bytes = 0;
@@ -259,7 +259,7 @@ TEST(segments) {
   expect_equal(out.to_host(), Ints{5, 4, 3, 9, 8, 7, 1});
 }
 
-/// The first items of an array, as many as another one says.
+/// The first items of an array; another array contains their number.
 Ints chosen(const Device<int>& items, const Device<int>& count) {
   Ints all = items.to_host();
   all.resize(static_cast<std::size_t>(count.to_host()[0]));
@@ -349,7 +349,7 @@ TEST(a_question_touches_nothing_and_too_little_storage_is_refused) {
   check(cub::DeviceReduce::Sum(nullptr, asked, in.get(), out.get(), 3));
   expect_equal(bytes, asked);
   expect_equal(out.to_host(), Ints{-1});
-#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU does with less where it needs none, or writes behind it
+#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU needs less storage in some cases, or writes beyond it
   const Device<char> storage(bytes);
   std::size_t less = bytes - 1;
   expect_error(cub::DeviceReduce::Sum(storage.get(), less, in.get(), out.get(), 3),

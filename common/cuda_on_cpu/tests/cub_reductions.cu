@@ -1,7 +1,7 @@
 /// \file
-/// CUB's reductions of blocks and warps, and scans of warps, from the toolkit's headers, in kernels
-/// of one's own: block sizes about that of a warp, several items of a thread, tiles that are not
-/// full.
+/// Reductions of blocks and warps, and warp scans of CUB, from the toolkit's headers, in kernels of
+/// the test. Block sizes are near the warp size, threads have several items, and tiles may be
+/// incomplete.
 
 #include <cub/block/block_load.cuh>
 #include <cub/block/block_reduce.cuh>
@@ -18,7 +18,7 @@ namespace {
 using tap::Device;
 using tap::expect_equal;
 
-/// The total of all items, twice, and that of the first `valid` ones.
+/// Writes the total of all items and the total of the first `valid` items.
 template <typename T, int threads, int items, cub::BlockReduceAlgorithm algorithm,
           typename Operation>
 __global__ void reduce(const T* in, T* out, int valid) {
@@ -75,7 +75,7 @@ TEST(reductions_of_other_types) {
   check_reduce<short, 96, 1, cub::BLOCK_REDUCE_RAKING>();
 }
 
-/// CUB has ways of its own for sums, minima and maxima by its own operations.
+/// CUB has special implementations for sums, minima and maxima with its own operations.
 template <typename T, int threads, cub::BlockReduceAlgorithm algorithm>
 __global__ void reduce_by_name(const T* in, T* out, int valid) {
   using Reduce = cub::BlockReduce<T, threads, algorithm>;
@@ -110,8 +110,8 @@ TEST(sums_minima_and_maxima_of_blocks) {
   check_named<double, 31, cub::BLOCK_REDUCE_WARP_REDUCTIONS>();
 }
 
-/// For each warp of `width` lanes: its total, that of its first lanes, its scan, its segments'
-/// sums.
+/// For each warp of `width` lanes: the total, the total of the first lanes, the scan, and the sums
+/// of its segments.
 template <typename T, int width>
 __global__ void in_warps(const T* in, T* out, int valid) {
   using Reduce = cub::WarpReduce<T, width>;

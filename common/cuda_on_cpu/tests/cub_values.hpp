@@ -1,5 +1,5 @@
 /// \file
-/// Values, operations and what comes of them, for the tests of CUB.
+/// Values, operations and expected results for the tests of CUB.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include "device.hpp"
 
-/// x -> scale x + shift: putting two after each other is associative, but the order counts.
+/// The map x -> scale x + shift. Composition of maps is associative but not commutative.
 struct Map {
   unsigned scale, shift;
   friend bool operator==(Map a, Map b) { return a.scale == b.scale && a.shift == b.shift; }

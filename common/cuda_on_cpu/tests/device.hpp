@@ -1,5 +1,5 @@
 /// \file
-/// What the tests of CUDA share: checked calls, and arrays on the device.
+/// Checked calls and device arrays for the tests of CUDA.
 
 #pragma once
 
@@ -27,14 +27,15 @@ inline void expect_error(cudaError_t actual, cudaError_t expected,
              place);
 }
 
-/// Expects an error that does no lasting harm, and takes it back.
+/// Expects an error that does not persist, and resets it.
 inline void expect_refusal(cudaError_t actual, cudaError_t expected,
                            Location place = Location::current()) {
   expect_error(actual, expected, place);
   expect_error(cudaGetLastError(), actual, place);
 }
 
-/// An array in device memory, poisoned unless it is made from values; it is ready for every stream.
+/// An array in device memory, poisoned unless it is made from values. Kernels in any stream may use
+/// it.
 template <typename T>
 class Device {
  public:
@@ -56,7 +57,7 @@ class Device {
   std::size_t size() const { return size_; }
   std::size_t bytes() const { return size_ * sizeof(T); }
 
-  /// The values after all that was launched before.
+  /// The values after all earlier launches.
   std::vector<T> to_host(Location place = Location::current()) const {
     check(cudaGetLastError(), place);
     std::vector<T> values(size_);
@@ -98,7 +99,7 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// Ends a wait that would never end: about ten seconds on a GPU and on a CPU alike.
+/// Limits a wait that might never end, to about ten seconds on a GPU and on a CPU.
 class Patience {
  public:
   __device__ Patience() { start_ = clock64(); }
@@ -108,7 +109,7 @@ class Patience {
   long long start_;
 };
 
-/// Runs the tests; each must leave the device without work and without an error.
+/// Runs the tests. After each test, the device must have no pending work and no error.
 inline int run_on_device(int argc, char** argv) {
   return run(argc, argv, [] {
     check(cudaDeviceSynchronize());

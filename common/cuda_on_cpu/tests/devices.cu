@@ -1,5 +1,5 @@
 /// \file
-/// What stages share that run on several GPUs.
+/// Sources that stages for several GPUs share.
 
 #include <algorithm>
 #include <atomic>
@@ -37,7 +37,7 @@ int current() {
   return device;
 }
 
-/// What a GPU was dealt, and the device that this was meant for.
+/// The work items that a GPU received, and the device that it belongs to.
 struct Gpu {
   int device;
   std::vector<std::size_t> numbers = {};
@@ -55,8 +55,8 @@ __global__ void write(int* place) { *place = 7; }
 __global__ void twice(int* number) { *number *= 2; }
 __global__ void increase(int* number) { *number += 1; }
 
-/// Counts up in turn with another device, in each block: waits for a number in its own memory, and
-/// stores the next one in the other's.
+/// Each block counts alternately with another device: it waits for a value in its own memory and
+/// stores the next value in the memory of the other device.
 __global__ void count_in_turn(unsigned* own, unsigned* other, unsigned first, unsigned last) {
   using Number = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
   for (unsigned n = first; n < last; n += 2) {
@@ -87,7 +87,7 @@ TEST(the_fullest_device_has_the_least_free_memory) {
     std::size_t total = 0;
     tap::check(cudaMemGetInfo(&free.emplace_back(), &total));
   }
-  // More than what one has less than another one.
+  // Allocate more than the difference between the free memory of the devices.
   const auto [least, most] = std::minmax_element(free.begin(), free.end());
   const std::size_t size = (*most - *least) / sizeof(double) + (std::size_t{1} << 20);
   for (const int device : all) {
@@ -171,7 +171,7 @@ TEST(grids_of_several_devices_wait_for_each_other) {
   }
 }
 
-/// The same between any number of devices, in blocks that draw their numbers when they start.
+/// Blocks count alternately with the blocks of other devices. Blocks draw their indices when they start.
 __global__ void pass_on(unsigned* own, unsigned* next, unsigned first, unsigned last, unsigned by) {
   using Number = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
   __shared__ unsigned drawn;
@@ -217,7 +217,7 @@ TEST(plain_launches_of_several_devices_wait_for_each_other) {
   }
 }
 
-/// A thread waits for another device between a barrier and the use of what is behind it.
+/// A thread waits for another device between a barrier and the use of the data that the barrier guards.
 __global__ void use_behind_flag(unsigned* own, unsigned* other) {
   using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
   __shared__ staircase::TransferBarrier written;
@@ -390,7 +390,7 @@ TEST(each_takes_its_own_numbers_in_their_order) {
   staircase::WorkQueues queues(all.size());
   for (std::size_t number = 0; number < 100; ++number) queues.push(number % all.size(), number);
   std::vector<std::atomic<int>> taken(100);
-  // Whoever is done waits, so that nobody takes what is another's.
+  // Each worker waits at its end, so that none processes items meant for another device.
   std::atomic<std::size_t> done = 0;
   staircase::distribute(queues, all, [&](Gpu& gpu, std::size_t number) {
     gpu.numbers.push_back(number);

@@ -1,5 +1,5 @@
 /// \file
-/// The driver API: contexts, modules, launches and memory; and NVRTC, which makes the modules.
+/// The driver API: contexts, modules, launches and memory; and NVRTC, which compiles the modules.
 
 #include <cuda.h>
 #include <nvrtc.h>
@@ -53,14 +53,14 @@ void check(nvrtcResult error, tap::Location place = tap::Location::current()) {
   throw tap::Abandoned{};
 }
 
-/// What NVRTC makes of a source.
+/// The result of compiling a source with NVRTC.
 struct Made {
   nvrtcResult result;
   std::string log, ptx, cubin;
   std::vector<std::string> names;
 };
 
-/// What can be loaded is code for an architecture.
+/// Only code for a real architecture can be loaded as a cubin.
 constexpr const char* architecture = "-arch=sm_90";
 
 Made compile(const char* source, const std::vector<const char*>& expressions = {},
@@ -92,7 +92,7 @@ Made compile(const char* source, const std::vector<const char*>& expressions = {
   return made;
 }
 
-/// Another device than the first, if there is one.
+/// The last device, which differs from the first one if there are several.
 CUdevice last_device() {
   int count = 0;
   check(cuDeviceGetCount(&count));
@@ -104,7 +104,7 @@ const Made& made() {
   return made;
 }
 
-/// A context of device 0 while a test runs, with the kernels in it.
+/// A context of device 0 with the kernels, during a test.
 struct Session {
   CUcontext context = nullptr;
   CUmodule module = nullptr;
@@ -160,7 +160,7 @@ TEST(a_kernel_of_a_module_takes_parameters_in_a_buffer) {
     CUdeviceptr in = memory_with<double>({1, 2}), out = memory_with<double>({0, 0});
     short by = 3;
   } parameters;
-  std::size_t bytes = 26;  // without what a structure has behind its last member
+  std::size_t bytes = 26;  // without padding after the last member of a structure
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
                    CU_LAUNCH_PARAM_END};
   const CUfunction scale = session.function("scale");
@@ -169,7 +169,7 @@ TEST(a_kernel_of_a_module_takes_parameters_in_a_buffer) {
   bytes = sizeof parameters;
   expect_equal(cuLaunchKernel(scale, 1, 1, 1, 2, 1, 1, 0, nullptr, nullptr, extra),
                CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
-#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU takes what lies behind a buffer that is too short
+#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU driver reads beyond a buffer that is too short
   bytes = 24;
   expect_equal(cuLaunchKernel(scale, 1, 1, 1, 2, 1, 1, 0, nullptr, nullptr, extra),
                CUDA_ERROR_INVALID_VALUE);
@@ -249,7 +249,7 @@ TEST(what_is_no_module_is_refused) {
   CUmodule module = nullptr;
   expect_equal(cuModuleLoadData(&module, "It is no module, whatever else it may be."),
                CUDA_ERROR_INVALID_IMAGE);
-#ifdef STAIRCASE_CUDA_ON_CPU  // which has no use for PTX that others made
+#ifdef STAIRCASE_CUDA_ON_CPU  // the CPU device cannot load PTX from other compilers
   expect_equal(cuModuleLoadData(&module, ".version 8.0\n.target sm_90\n"),
                CUDA_ERROR_INVALID_IMAGE);
   expect_equal(cuModuleUnload(reinterpret_cast<CUmodule>(8)), CUDA_ERROR_INVALID_HANDLE);
@@ -281,12 +281,12 @@ TEST(calls_need_a_context) {
   check(cuMemAlloc(&address, 4));
   check(cuMemFree(address));
   check(cuCtxDestroy(context));
-#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU's driver does not look
+#ifdef STAIRCASE_CUDA_ON_CPU  // the driver of a GPU does not detect this error
   expect_equal(cuCtxPushCurrent(context), CUDA_ERROR_INVALID_CONTEXT);
 #endif
 }
 
-/// A GPU's driver says the one or the other of what was in a context that is gone.
+/// The driver of a GPU returns one of two errors for objects of a destroyed context.
 void expect_gone(CUresult result, tap::Location place = tap::Location::current()) {
   if (result != CUDA_ERROR_CONTEXT_IS_DESTROYED)
     expect_equal(result, CUDA_ERROR_INVALID_HANDLE, place);
@@ -318,8 +318,8 @@ TEST(what_was_made_in_a_context_ends_with_it) {
   check(cuModuleGetFunction(&scale, module, "scale"));
   check(cuCtxDestroy(ending));
   check(cuMemGetInfo(&after, &total));
-#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU keeps a pool of 32 MiB, and ends programs that ask for
-                              // streams
+#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU driver keeps a pool of 32 MiB, and crashes if a destroyed
+                              // stream is used
   expect_equal(before - after, std::size_t{4});
   expect_equal(cuStreamSynchronize(stream), CUDA_ERROR_INVALID_HANDLE);
   expect_equal(cuEventQuery(event), CUDA_ERROR_INVALID_HANDLE);
@@ -330,7 +330,7 @@ TEST(what_was_made_in_a_context_ends_with_it) {
   expect_gone(cuModuleGetFunction(&scale, module, "scale"));
   expect_equal(cuLaunchKernel(scale, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
                CUDA_ERROR_INVALID_HANDLE);
-  // Memory of a pool is the device's.
+  // Memory of a pool belongs to the device.
   check(cuMemFreeAsync(ordered, nullptr));
   check(cuMemsetD32(kept, 5, 1));
   expect_equal(values_at<int>(kept, 1)[0], 5);
@@ -351,7 +351,7 @@ TEST(a_primary_context_ends_when_it_is_reset) {
   check(cuModuleLoadData(&module, made().cubin.data()));
   check(cuDevicePrimaryCtxReset(last_device()));
   expect_gone(cuModuleGetFunction(&scale, module, "scale"));
-#ifdef STAIRCASE_CUDA_ON_CPU  // on a GPU the context is no more, until it is retained again
+#ifdef STAIRCASE_CUDA_ON_CPU  // on a GPU the context no longer exists until it is retained again
   expect_equal(cuMemFree(memory), CUDA_ERROR_INVALID_VALUE);
   check(cuMemAlloc(&memory, 4));
 #endif
@@ -434,7 +434,7 @@ TEST(nvrtc_tells_what_is_wrong_at_its_line) {
       "the log names the line: " + bad.log);
 }
 
-/// A source in which no word says what is the device's, as NVRTC may be told to take it.
+/// A source without device annotations, which NVRTC can compile as device code.
 const char* const unmarked = R"(
 int table[4] = {1, 2, 3, 4};
 static int count = 2;
@@ -474,7 +474,7 @@ TEST(nvrtc_takes_what_is_unmarked_for_the_devices_where_it_is_told_to) {
     check(cuModuleGetFunction(&use, module, "use"));
     check(cuModuleGetGlobal(&table, nullptr, module, made.names[0].c_str()));
     check(cuMemsetD32(table + 4, 9, 1));
-    // A GPU shifts all bits out, here by functions outside of classes and by one in a class.
+    // Shifts must behave as on a GPU, both in functions outside classes and in a member function.
     CUdeviceptr x = memory_with<int>({32, 33});
     void* parameters[] = {&x};
     check(cuLaunchKernel(use, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr));
@@ -551,7 +551,7 @@ TEST(nvrtc_knows_its_options) {
   }
 }
 
-#ifdef STAIRCASE_CUDA_ON_CPU  // they make code for a GPU, and NVRTC takes them
+#ifdef STAIRCASE_CUDA_ON_CPU  // these options produce code for a GPU, and NVRTC accepts them
 TEST(nvrtc_makes_nothing_for_linkers_of_a_gpu) {
   for (const char* option : {"-dlto", "-optix-ir"})
     expect_equal(compile("", {}, {option}).result, NVRTC_ERROR_INVALID_OPTION);

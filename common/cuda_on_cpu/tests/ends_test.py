@@ -1,4 +1,4 @@
-"""The report is written however a program ends: ends_test.py COMMAND. Speaks TAP."""
+"""Tests that the report is written however a program ends: ends_test.py COMMAND. Prints TAP."""
 
 import json
 import os
@@ -9,8 +9,8 @@ import sys
 import tempfile
 
 COMMAND = pathlib.Path(sys.argv[1]).resolve()
-SECONDS = 120  # that a program may take
-# The kernel writes beyond its memory. Then the program ends in the way that its argument names.
+SECONDS = 120  # time limit of a program
+# The kernel writes beyond its allocation. Then the program ends in the way named by its argument.
 SOURCE = """#include <cassert>
 #include <csignal>
 #include <cstdio>
@@ -64,7 +64,7 @@ int main(int, char** argv) {
   return 0;
 }
 """
-# The program's argument, its exit status, and the signal that it receives when it prints that it is ready.
+# The argument of the program, its exit status, and the signal that it receives after it has printed that it is ready.
 ENDS = [
     ("return", 1, None),
     ("assert", -signal.SIGABRT, None),
@@ -86,7 +86,7 @@ ENDS = [
 
 
 def run(program, how, sent):
-    """Exit status, what the program says, and the findings of its report, by kind and line."""
+    """Returns the exit status, the output, and the findings of the report, by kind and line."""
     report = program.with_suffix(".json")
     report.unlink(missing_ok=True)
     process = subprocess.Popen([program, how], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=program.parent,

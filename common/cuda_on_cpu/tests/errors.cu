@@ -1,8 +1,8 @@
 /// \file
-/// What the runtime answers to wrong calls, how long an error lasts, and what it tells of the
+/// Results of wrong calls of the runtime, the lifetime of errors, and the properties of the
 /// device.
 
-#undef NDEBUG  // kernels assert below
+#undef NDEBUG  // kernels use assert below
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ __global__ void write_seven(int* out) { *out = 7; }
 __global__ void do_nothing() {}
 __global__ void __launch_bounds__(64) do_nothing_in_small_blocks() {}
 
-/// After an error that does no lasting harm, everything works.
+/// After an error that does not persist, all calls work.
 void expect_working() {
   Device<int> out(1);
   write_seven<<<1, 1>>>(out.get());
@@ -38,8 +38,8 @@ void expect_working() {
 
 // --- Launches
 
-/// What a configuration that no device can run is refused with: cudaErrorInvalidConfiguration by
-/// the documentation and by the runtime up to CUDA 12, cudaErrorInvalidValue by that of CUDA 13.
+/// Whether a launch was refused because no device can run its configuration. The documentation and
+/// CUDA 12 have cudaErrorInvalidConfiguration; CUDA 13 returns cudaErrorInvalidValue.
 bool is_refused(cudaError_t error) {
   return error == cudaErrorInvalidConfiguration || error == cudaErrorInvalidValue;
 }
@@ -95,7 +95,7 @@ TEST(too_much_shared_memory_is_refused) {
   expect_refusal(cudaFuncSetAttribute(do_nothing, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                       (227 << 10) + 1),
                  cudaErrorInvalidValue);
-  // An opt-in is for one kernel alone.
+  // An opt-in applies to one kernel only.
   check(cudaFuncSetAttribute(do_nothing_in_small_blocks,
                              cudaFuncAttributeMaxDynamicSharedMemorySize, 100 << 10));
   do_nothing_in_small_blocks<<<1, 32, 100 << 10>>>();
@@ -336,12 +336,12 @@ TEST(captures_begin_and_end_in_streams_that_capture) {
   check(cudaStreamDestroy(stream));
 }
 
-// --- How long an error lasts
+// --- The lifetime of an error
 
 TEST(an_error_lasts_until_it_is_fetched) {
   expect_error(cudaGetLastError(), cudaSuccess);
   expect_error(cudaSetDevice(-1), cudaErrorInvalidDevice);
-  check(cudaSetDevice(0));  // a success does not take it back
+  check(cudaSetDevice(0));  // a successful call does not reset the last error
   expect_error(cudaPeekAtLastError(), cudaErrorInvalidDevice);
   expect_error(cudaPeekAtLastError(), cudaErrorInvalidDevice);
   check(cudaDeviceSynchronize());
@@ -369,21 +369,21 @@ __global__ void write_to(int* address) { *address = 1; }
 __global__ void assert_small(int value) { assert(value < 10); }
 __global__ void trap() { __trap(); }
 
-/// In each cluster the first block fails, well after the second has ended.
+/// In each cluster, the first block fails long after the second one has ended.
 __global__ void __cluster_dims__(2) trap_in_clusters() {
   if (blockIdx.x % 2 != 0) return;
   for (volatile int i = 0; i < 10'000'000; i = i + 1) continue;
   __trap();
 }
 
-/// Checks what the runtime says after a kernel that failed.
-/// \returns the exit status: 0 if all is as it should be
+/// Checks the results of runtime calls after a kernel that failed.
+/// \returns the exit status: 0 if all results are as expected
 int fail_for_ever(cudaError_t expected) {
   int* memory = nullptr;
   expect_error(cudaDeviceSynchronize(), expected);
   expect_error(cudaPeekAtLastError(), expected);
   expect_error(cudaGetLastError(), expected);
-  expect_error(cudaGetLastError(), cudaSuccess);  // fetched, but not gone:
+  expect_error(cudaGetLastError(), cudaSuccess);  // returned once, but persistent
   expect_error(cudaMalloc(&memory, 4), expected);
   expect_error(cudaDeviceSynchronize(), expected);
   do_nothing<<<1, 1>>>();
@@ -391,7 +391,7 @@ int fail_for_ever(cudaError_t expected) {
   return tap::complaints();
 }
 
-/// Each block of a cluster passes a number on to the next.
+/// Each block of a cluster passes a value to the next one.
 __global__ void __cluster_dims__(2) pass_on(int* out) {
   __shared__ int mine;
   const auto cluster = cooperative_groups::this_cluster();
@@ -401,7 +401,7 @@ __global__ void __cluster_dims__(2) pass_on(int* out) {
   cluster.sync();
 }
 
-/// The last block of the cluster takes it that there is another one.
+/// The last block of the cluster reads from the next one, which does not exist.
 __global__ void __cluster_dims__(2) read_beyond_the_cluster(int* out) {
   __shared__ int mine;
   const auto cluster = cooperative_groups::this_cluster();
@@ -411,7 +411,7 @@ __global__ void __cluster_dims__(2) read_beyond_the_cluster(int* out) {
   cluster.sync();
 }
 
-/// A thread of each tile leaves the others alone, or none does.
+/// One thread of each tile leaves before the others, or none does.
 __global__ void turn_in_tiles(int* out, unsigned who_leaves) {
   __shared__ int values[128];
   const auto tile =
@@ -422,7 +422,7 @@ __global__ void turn_in_tiles(int* out, unsigned who_leaves) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = values[threadIdx.x ^ 63];
 }
 
-/// A device that was reset knows nothing of the tiles that waited in vain.
+/// After a reset, the state of the incomplete tiles is lost, and the device works.
 int turn_after_a_failure() {
   int* out = nullptr;
   check(cudaMalloc(&out, 16 * 128 * sizeof(int)));
@@ -437,7 +437,7 @@ int turn_after_a_failure() {
   return tap::complaints();
 }
 
-/// Ends the program with a launch that nobody waits for but the destructor of its memory.
+/// Ends the program after a launch that only the destructor of the launch's memory waits for.
 int leave() {
   static const Device<int> out(4);
   pass_on<<<4, 32>>>(out.get());
@@ -468,7 +468,7 @@ int fail(const std::string& how) {
   return fail_for_ever(cudaErrorLaunchFailure);
 }
 
-/// Under analysis, a kernel that was ended is a finding, and the exit status is 1.
+/// Under analysis, a kernel that fails is a finding, and the exit status is 1.
 #ifdef CUDA_ON_CPU_ANALYSE
 constexpr int with_ended_kernels = 1;
 #else
@@ -489,7 +489,7 @@ void expect_status(int wanted, const char* option, const char* how, const std::s
   expect(WIFEXITED(status) && WEXITSTATUS(status) == wanted, what);
 }
 
-/// As another process, for the device is of no use after such an error.
+/// Runs in another process, because the device is unusable after such an error.
 void expect_failing_for_ever(const char* how) {
   expect_status(with_ended_kernels, "--fail", how, "the error lasts, and is the right one");
 }
@@ -516,7 +516,7 @@ TEST(a_program_may_end_before_its_kernels) {
   expect_status(0, "--leave", nullptr, "the program ends");
 }
 
-// --- What errors are called
+// --- Names of errors
 
 TEST(errors_have_names_and_texts) {
   struct Text {
@@ -578,7 +578,7 @@ TEST(errors_have_names_and_texts) {
                "unrecognized error code");
 }
 
-// --- What is known of the device
+// --- Properties of the device
 
 int attribute(cudaDeviceAttr attribute) {
   int value = -1;
@@ -622,7 +622,7 @@ TEST(attributes_and_properties_agree) {
   expect_equal(attribute(cudaDevAttrStreamPrioritiesSupported), p.streamPrioritiesSupported);
 }
 
-/// The limits of compute capability 9.0, which kernels of the stages build on.
+/// The limits of compute capability 9.0, on which the kernels of the stages rely.
 TEST(the_device_is_of_the_Hopper_kind) {
   cudaDeviceProp p{};
   std::size_t free = 0, total = 0;
@@ -673,12 +673,12 @@ TEST(occupancy_is_bound_by_threads_blocks_and_shared_memory) {
                              cudaSharedmemCarveoutMaxShared));
   expect_equal(blocks_per_processor(1024, 0), 2);
   expect_equal(blocks_per_processor(256, 0), 8);
-  expect_equal(blocks_per_processor(250, 0), 8);  // warps count whole
+  expect_equal(blocks_per_processor(250, 0), 8);  // incomplete warps count as whole
   expect_equal(blocks_per_processor(32, 0), 32);
   expect_equal(blocks_per_processor(1, 0), 32);
   expect_equal(blocks_per_processor(128, 227 << 10), 1);
   expect_equal(blocks_per_processor(128, 113 << 10), 2);
-  expect_equal(blocks_per_processor(128, 114 << 10), 1);  // a block takes 1 KiB more
+  expect_equal(blocks_per_processor(128, 114 << 10), 1);  // each block needs an additional 1 KiB
   expect_equal(blocks_per_processor(128, 37 << 10), 6);
 }
 
@@ -712,7 +712,7 @@ TEST(occupancy_counts_clusters) {
 }
 
 int main(int argc, char** argv) {
-  constexpr int complaint = 2;  // unlike the status 1 of an analysis with findings
+  constexpr int complaint = 2;  // differs from status 1 of an analysis with findings
   if (argc == 3 && std::string(argv[1]) == "--fail")
     std::_Exit(fail(argv[2]) == 0 ? 0 : complaint);
   if (argc == 2 && std::string(argv[1]) == "--leave") return leave();

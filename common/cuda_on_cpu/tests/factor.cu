@@ -1,5 +1,5 @@
 /// \file
-/// Factorisations in place of cuSOLVER's, multiplied out again; what is refused.
+/// Factorisations with the cuSOLVER interface, verified by multiplication, and calls with invalid arguments.
 
 #include <cusolverDn.h>
 
@@ -34,7 +34,7 @@ int room_for(cusolverDnHandle_t handle, cublasFillMode_t part, int n, T* a, int 
   return elements;
 }
 
-/// The 64-bit function, whose types are arguments.
+/// The function with 64-bit sizes, which takes the types as arguments.
 template <typename T>
 cusolverStatus_t factorise_x(cusolverDnHandle_t handle, cublasFillMode_t part, int n, T* a, int lda,
                              int* info) {
@@ -61,8 +61,8 @@ struct Handle {
   cusolverDnHandle_t it;
 };
 
-/// A matrix stored by columns, `lda` elements apart: positive definite where `part` has it, and
-/// numbers elsewhere that must stay as they are.
+/// A matrix stored by columns that are `lda` elements apart. The triangle `part` is from a positive
+/// definite matrix; all other values must not change.
 template <typename T>
 std::vector<T> random_matrix(cublasFillMode_t part, int n, int lda) {
   std::vector<T> a(lda * n);
@@ -74,7 +74,7 @@ std::vector<T> random_matrix(cublasFillMode_t part, int n, int lda) {
   return a;
 }
 
-/// Element (i, j) of L, i ≥ j, in either part.
+/// Element (i, j) of L, i ≥ j, stored in either triangle.
 template <typename T>
 T factor(const std::vector<T>& l, cublasFillMode_t part, int lda, int i, int j) {
   return part == CUBLAS_FILL_MODE_LOWER ? l[j * lda + i] : l[i * lda + j];
@@ -114,7 +114,7 @@ TEST(factors_times_themselves_are_the_matrix) {
     }
 }
 
-/// Systems A x = b with x = (1, 2, ... n), factorised and solved one by one or as a batch.
+/// Systems A x = b with x = (1, 2, ... n), factorised and solved individually or as a batch.
 template <typename T>
 void expect_solutions(cublasFillMode_t part, int n, int lda, int count, T tolerance, bool batched) {
   const Handle handle;
@@ -245,7 +245,7 @@ TEST(what_is_no_matrix_is_refused) {
   };
   expect(status(handle.it, -1, a.get(), 4, 1) == CUSOLVER_STATUS_INVALID_VALUE, "no size");
   expect(status(handle.it, 4, a.get(), 3, 1) == CUSOLVER_STATUS_INVALID_VALUE, "columns overlap");
-#ifdef STAIRCASE_CUDA_ON_CPU  // cuSOLVER 12 looks at none of these
+#ifdef STAIRCASE_CUDA_ON_CPU  // cuSOLVER 12 checks none of these arguments
   expect(status(nullptr, 4, a.get(), 4, 1) == CUSOLVER_STATUS_NOT_INITIALIZED, "no handle");
   expect(status(handle.it, 4, nullptr, 4, 1) == CUSOLVER_STATUS_INVALID_VALUE, "no matrix");
   expect(status(handle.it, 4, a.get(), 4, 0) == CUSOLVER_STATUS_INVALID_VALUE, "no room");

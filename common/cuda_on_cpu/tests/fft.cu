@@ -1,5 +1,5 @@
 /// \file
-/// Transforms in place of cuFFT's, against sums over all waves; what is refused.
+/// Transforms with the cuFFT interface, compared with sums over all waves, and calls with invalid arguments.
 
 #include <cufft.h>
 
@@ -22,7 +22,7 @@ struct Shape {
   int elements() const { return depth * rows * cols; }
 };
 
-/// Where a transform of a cube has its element (a, b, c), by the sum over all elements.
+/// Element (a, b, c) of the transform of a cube, computed as a sum over all elements.
 Complex transformed(const std::vector<Complex>& from, const Shape& shape, int a, int b, int c,
                     int sign) {
   Complex sum = 0;
@@ -130,7 +130,7 @@ TEST(what_is_no_plan_is_refused) {
   expect(cufftExecZ2Z(123456, waves.get(), waves.get(), CUFFT_FORWARD) == CUFFT_INVALID_PLAN,
          "a handle of nothing");
   expect(cufftPlan1d(&plan, 4, CUFFT_C2C, 1) == CUFFT_SUCCESS, "a plan is made");
-#ifdef STAIRCASE_CUDA_ON_CPU  // cuFFT 12 takes the numbers for those of the plan
+#ifdef STAIRCASE_CUDA_ON_CPU  // cuFFT 12 ignores these values and uses those of the plan
   expect(cufftExecZ2Z(plan, waves.get(), waves.get(), CUFFT_FORWARD) == CUFFT_INVALID_TYPE,
          "another type");
 #endif

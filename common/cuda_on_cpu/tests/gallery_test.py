@@ -1,6 +1,6 @@
-"""The gallery's programs are told as its page shows: gallery_test.py COMMAND [--record]. Speaks TAP.
+"""Tests that the reports of the gallery's programs match the gallery: gallery_test.py COMMAND [--record]. Prints TAP.
 
-Beside each program of gallery/ lies what its report says, findings and summary; --record writes it anew.
+A text file next to each program of gallery/ contains its report: findings and summary. --record writes these files.
 """
 
 import pathlib
@@ -13,7 +13,7 @@ GALLERY = pathlib.Path(__file__).parent.parent / "gallery"
 
 
 def report_of(source):
-    """What the program says of itself, without the table of what it counted, and its exit status."""
+    """Returns the report of a program without the table of counters, and its exit status."""
     with tempfile.TemporaryDirectory() as directory:
         program = pathlib.Path(directory, "program")
         subprocess.run([COMMAND, "--analyze", source, "-o", program], check=True)

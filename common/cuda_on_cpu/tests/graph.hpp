@@ -1,5 +1,5 @@
 /// \file
-/// Graphs and their instances, for the tests of what graphs do.
+/// Graphs and their instances, for the tests of graphs.
 
 #pragma once
 

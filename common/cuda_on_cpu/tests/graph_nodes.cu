@@ -1,6 +1,6 @@
 /// \file
-/// Nodes of graphs that allocate and free memory, and those that choose graphs or repeat one; what
-/// a stream that records tells of its graph.
+/// Graph nodes that allocate and free memory, conditional nodes that select graphs or repeat one,
+/// and queries of a capturing stream about its graph.
 
 #include <cuda_runtime.h>
 
@@ -222,7 +222,7 @@ TEST(streams_may_end_while_they_record) {
   check(cudaStreamEndCapture(stream.get(), &recorded));
   const Graph graph(recorded);
   const Instance instance(graph);
-  check(cudaDeviceSynchronize());  // which has nothing to do yet
+  check(cudaDeviceSynchronize());  // nothing is pending yet
   expect_equal(sum.to_host(), std::vector<int>(count, 0));
   instance.launch(stream.get());
   check(cudaDeviceSynchronize());
@@ -242,9 +242,9 @@ TEST(memory_of_graphs_is_counted) {
   const Instance a(graphs[0]), b(graphs[1]);
   expect_equal(memory_of_graphs(), 0u);
   check(cudaGraphLaunch(a.get(), one.get()));
-  const std::size_t of_one = memory_of_graphs();  // in pieces of the device's own size
+  const std::size_t of_one = memory_of_graphs();  // rounded up to the device's own granularity
   expect(of_one >= size, "it is there");
-  check(cudaGraphLaunch(b.get(), one.get()));  // behind it, in its place
+  check(cudaGraphLaunch(b.get(), one.get()));  // after the first graph, in the same memory
   expect_equal(memory_of_graphs(), of_one);
   check(cudaGraphLaunch(a.get(), other.get()));
   check(cudaDeviceSynchronize());
@@ -266,7 +266,7 @@ TEST(memory_of_graphs_is_counted) {
 
 TEST(memory_of_others_makes_no_room_in_a_graph) {
   check(cudaDeviceGraphMemTrim(0));
-  constexpr std::size_t size = 64 << 20;  // whole pieces of a GPU
+  constexpr std::size_t size = 64 << 20;  // a multiple of the granularity of a GPU
   int *x = nullptr, *y = nullptr, *z = nullptr;
   const Graph before, graph;
   add_alloc(before, &y, {}, size);
@@ -350,7 +350,7 @@ TEST(an_instance_takes_the_memory_of_another_graph) {
   expect_equal(sum.to_host(), table<int>(count, [](int i) { return 1001 + 2 * i; }));
   expect_refusal(updates(longer), cudaErrorGraphExecUpdateFailure);
   expect(result.result == cudaGraphExecUpdateErrorTopologyChanged, "the graph has another shape");
-  const Instance again(one);  // whose memory is nobody's now
+  const Instance again(one);  // the memory of the first instance is free again
   again.launch();
   instance.launch();
   expect_equal(sum.to_host(), table<int>(count, [](int i) { return 2002 + 4 * i; }));
@@ -420,7 +420,7 @@ cudaGraphConditionalHandle handle_of(cudaGraph_t graph, unsigned first = 0, unsi
   return handle;
 }
 
-/// What was noted, in its order; it is forgotten then.
+/// Returns the logged values in order, and clears the log.
 std::vector<int> noted(const Device<int>& log) {
   const std::vector<int> all = log.to_host();
   check(cudaMemset(log.get(), 0, log.bytes()));
@@ -493,7 +493,7 @@ TEST(a_graph_is_repeated_while_a_kernel_says_so) {
   }
 }
 
-/// The first value of the inner condition is given once, when the graph is launched.
+/// The initial value of the inner condition is assigned once, at the launch of the graph.
 TEST(loops_have_loops_in_them) {
   const Device<int> log(std::vector<int>(50, 0)), outer(1), inner(1);
   const Graph graph;
@@ -567,13 +567,13 @@ TEST(choices_that_cannot_be_are_refused) {
                                     &parameters),
                    cudaErrorInvalidValue);
   };
-  refused(handle, cudaGraphCondTypeIf, 1, &without);  // it is another graph's
+  refused(handle, cudaGraphCondTypeIf, 1, &without);  // the handle belongs to another graph
   refused(handle, cudaGraphCondTypeIf, 0);
   refused(handle, cudaGraphCondTypeIf, 3);
   refused(handle, cudaGraphCondTypeWhile, 2);
   refused(handle, cudaGraphCondTypeSwitch, 0);
   const auto choice = add_choice(graph.get(), handle, cudaGraphCondTypeIf, 1);
-  refused(handle, cudaGraphCondTypeIf, 1);  // it has its node
+  refused(handle, cudaGraphCondTypeIf, 1);  // another node already uses the handle
   cudaGraph_t clone = nullptr;
   expect_refusal(cudaGraphClone(&clone, graph.get()), cudaErrorNotSupported);
   cudaHostNodeParams host = {[](void*) {}, nullptr};
@@ -600,7 +600,7 @@ TEST(an_instance_chooses_as_another_graph_does) {
   add_note(body, log.get(), 4, {first});
   choice(repeated, cudaGraphCondTypeWhile, 5);
   const auto asking =
-      add_asking(empty.get(), ask, value.get(), handle_of(empty.get()));  // nobody decides on it
+      add_asking(empty.get(), ask, value.get(), handle_of(empty.get()));  // no node uses this condition
   cudaGraphNode_t node = nullptr;
   check(cudaGraphAddEmptyNode(&node, empty.get(), &asking, 1));
   const Instance instance(one);
@@ -617,7 +617,7 @@ TEST(an_instance_chooses_as_another_graph_does) {
 
 // --- Events
 
-/// Numbers that one stream writes, and another one adds up behind events alone.
+/// One stream writes values, and another one adds them, ordered only by events.
 TEST(graphs_record_events_and_wait_for_them) {
   const Device<int> x(count), sum(std::vector<int>(count, 0));
   const Stream first, second;
@@ -632,7 +632,7 @@ TEST(graphs_record_events_and_wait_for_them) {
   parameters.eventRecord.event = added.get();
   check(cudaGraphAddNode(&last, adding.get(), &sums, nullptr, 1, &parameters));
   const Instance writes(writing), adds(adding);
-  check(cudaEventQuery(written.get()));  // nothing has recorded it
+  check(cudaEventQuery(written.get()));  // not recorded by any graph yet
   for (int launch = 1; launch <= 3; ++launch) {
     check(cudaStreamWaitEvent(first.get(), added.get(), 0));
     check(cudaGraphLaunch(writes.get(), first.get()));
@@ -669,7 +669,7 @@ TEST(events_of_nodes_are_told_and_changed) {
   instance.launch();
   float time = 0;
   expect_refusal(cudaEventElapsedTime(&time, other.get(), other.get()),
-                 cudaErrorInvalidResourceHandle);  // it was never recorded
+                 cudaErrorInvalidResourceHandle);  // never recorded
   check(cudaEventElapsedTime(&time, third.get(), third.get()));
   expect_refusal(cudaGraphEventWaitNodeGetEvent(record, &told), cudaErrorInvalidValue);
   cudaGraphNode_t node = nullptr;
@@ -709,7 +709,7 @@ TEST(nodes_of_every_type_are_added_alike) {
   parameters.memset = {y.get(), 0, 0, 1, y.bytes(), 1};
   check(cudaGraphAddNode(&fill, graph.get(), nullptr, nullptr, 0, &parameters));
   parameters = {cudaGraphNodeTypeKernel};
-  parameters.kernel.func = (void*)do_nothing;  // it has no parameters to be given
+  parameters.kernel.func = (void*)do_nothing;  // the kernel has no parameters
   parameters.kernel.gridDim = parameters.kernel.blockDim = dim3(1);
   check(cudaGraphAddNode(&idle, graph.get(), &fill, nullptr, 1, &parameters));
   parameters = {cudaGraphNodeTypeEmpty};
@@ -735,7 +735,7 @@ TEST(nodes_of_every_type_are_added_alike) {
   expect_equal(out, expected);
 }
 
-/// The last one: where a GPU's driver had too little memory for a graph, it has none for others.
+/// The last test: after a graph that needs too much memory, a GPU driver may lack memory for other graphs.
 TEST(a_graph_that_needs_too_much_is_not_launched) {
   std::size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total));

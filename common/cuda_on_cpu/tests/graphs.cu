@@ -1,5 +1,5 @@
 /// \file
-/// Graphs that are built node by node: what each node does, their order, and what can be changed.
+/// Graphs that are built node by node: the effect of each node, their order, and changes of nodes.
 
 #include <cuda_runtime.h>
 
@@ -73,7 +73,7 @@ TEST(a_chain_of_nodes_runs_in_its_order) {
   const Instance instance(graph);
   expect_equal(out, std::vector<int>(count));  // nothing has run yet
   for (int launch = 0; launch < 3; ++launch) {
-    in[5] += 1;  // copies read the host's memory at each launch
+    in[5] += 1;  // copies read host memory at each launch
     instance.launch();
     expect_equal(out, affine_of(affine_of(in, 2, 1), 5, -3));
   }
@@ -128,7 +128,7 @@ TEST(fills_have_elements_of_one_two_and_four_bytes) {
   }
 }
 
-/// The host's memory is pinned: a GPU may read other memory before its turn has come.
+/// The host memory is pinned, because a GPU may read pageable memory too early.
 TEST(functions_of_the_host_are_nodes) {
   const Device<int> x(numbers());
   int* out = nullptr;
@@ -290,7 +290,7 @@ TEST(nodes_that_cannot_be_are_refused) {
   cudaKernelNodeParams parameters = {};
   expect_refusal(cudaGraphAddKernelNode(&node, graph.get(), nullptr, 0, &parameters),
                  cudaErrorInvalidDeviceFunction);
-#ifdef STAIRCASE_CUDA_ON_CPU  // the driver of a GPU ends the program
+#ifdef STAIRCASE_CUDA_ON_CPU  // the driver of a GPU crashes
   void* no_kernel = x.get();
   parameters.func = no_kernel;
   expect_refusal(cudaGraphAddKernelNode(&node, graph.get(), nullptr, 0, &parameters),

@@ -1,6 +1,6 @@
 /// \file
-/// Hosts and kernels that look at memory until the other one has written it, and call nothing
-/// meanwhile.
+/// Hosts and kernels that poll memory until the other side has written it. Meanwhile, the host
+/// makes no calls of the runtime.
 
 #include <cooperative_groups.h>
 
@@ -23,7 +23,7 @@ using tap::Stream;
 
 namespace {
 
-/// Elements of the host's memory that kernels use, all zero.
+/// Elements in host memory that kernels access, initially zero.
 template <typename T>
 class Shared {
  public:
@@ -62,7 +62,7 @@ class Shared {
   std::vector<T> own_;
 };
 
-/// Whether something comes to be so before a host gives up, who does something between its looks.
+/// Whether a condition becomes true before a time limit. The host calls `between` after each test.
 template <typename Condition, typename Between>
 bool comes(const Condition& condition, const Between& between) {
   const auto start = std::chrono::steady_clock::now();
@@ -77,20 +77,20 @@ bool comes(const Condition& condition) {
   return comes(condition, [] {});
 }
 
-/// Raises a flag behind its results.
+/// Sets a flag after storing a result.
 __global__ void raise(const int* in, int* out, volatile int* flag) {
   *out = *in + 1;
   __threadfence_system();
   *flag = 1;
 }
 
-/// The same by a release.
+/// Sets a flag by a release store after storing a result.
 __global__ void release(const int* in, int* out, int* flag) {
   *out = *in + 1;
   cuda::atomic_ref<int, cuda::thread_scope_system>(*flag).store(1, cuda::memory_order_release);
 }
 
-/// Waits for a flag, and doubles what came before it.
+/// Waits for a flag, and doubles a value that was stored before the flag.
 __global__ void await(volatile int* flag, const int* in, int* out) {
   const Patience patience;
   while (*flag == 0 && patience.lasts()) continue;
@@ -98,7 +98,7 @@ __global__ void await(volatile int* flag, const int* in, int* out) {
   *out = 2 * *in;
 }
 
-/// A mailbox: each request has a number, and the answer the same one; a request of -1 is the last.
+/// A mailbox. A question and its answer have the same index; an index of -1 ends the service.
 struct Mailbox {
   volatile int asked, answered;
   int question, answer;
@@ -116,7 +116,7 @@ __global__ void serve(Mailbox* box) {
   }
 }
 
-/// A block for each mailbox, of which all threads take part.
+/// One block serves each mailbox with all its threads.
 __global__ void serve_all(Mailbox* boxes) {
   Mailbox& box = boxes[blockIdx.x];
   __shared__ int question;
@@ -138,7 +138,7 @@ __global__ void serve_all(Mailbox* boxes) {
   }
 }
 
-/// A grid that asks for a number by one thread, and stores it by all.
+/// A grid in which one thread receives a question and all threads store the answer.
 __global__ void serve_together(Mailbox* box, int* all, int questions) {
   const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
   for (int number = 1; number <= questions; ++number) {
@@ -156,7 +156,7 @@ __global__ void serve_together(Mailbox* box, int* all, int questions) {
   }
 }
 
-/// Puts questions to a kernel that serves a mailbox, as long as it answers, and ends it.
+/// Sends questions to a kernel that serves a mailbox, as long as it answers, and then ends it.
 void ask(Mailbox& box, int questions) {
   for (int number = 1; number <= questions; ++number) {
     box.question = 7 * number;
@@ -286,7 +286,7 @@ TEST(the_host_calls_the_runtime_while_a_kernel_waits_for_it) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   box[0].asked = 1;
   expect(comes([&] { return box[0].answered == 1; }), "an answer comes");
-  // It cannot have ended, and others need not wait for it.
+  // The kernel cannot have ended, and other streams need not wait for it.
   expect_equal(cudaStreamQuery(first.get()), cudaErrorNotReady);
   check(cudaMemcpyAsync(copy.get(), in.get(), sizeof(int), cudaMemcpyDeviceToDevice, second.get()));
   check(cudaStreamSynchronize(second.get()));
@@ -298,7 +298,7 @@ TEST(the_host_calls_the_runtime_while_a_kernel_waits_for_it) {
   expect_equal(memory[1], 42);
 }
 
-/// Asks a stream, or an event, again and again, and lets the kernel go on in between.
+/// Queries a stream or an event repeatedly, and lets the kernel continue in between.
 template <typename Ask>
 void expect_to_let_go(const Ask& ask) {
   const Shared<int> in(1), memory(1);

@@ -1,5 +1,5 @@
 /// \file
-/// Memory and events that processes share: this program starts itself, to be the other one.
+/// Memory and events that processes share. The program starts itself as the other process.
 
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -23,14 +23,14 @@ using tap::table;
 
 constexpr int count = 5000;
 constexpr const char* child_argument = "--child";
-constexpr int file_of_pool = 100, file_of_memory = 101;  // what a child finds open
+constexpr int file_of_pool = 100, file_of_memory = 101;  // file descriptors that a child inherits
 
 __global__ void affine(int* x, int factor, int addend) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count) x[i] = factor * x[i] + addend;
 }
 
-/// What the processes tell each other.
+/// The message from the parent to a child.
 struct Handles {
   cudaIpcMemHandle_t memory;
   cudaIpcEventHandle_t event;
@@ -62,7 +62,7 @@ void well(CUresult result, tap::Location place = tap::Location::current()) {
   expect_equal(result, CUDA_SUCCESS, place);
 }
 
-/// Memory of a handle at addresses of this process; the handle is given up.
+/// Memory of a handle, mapped at addresses of this process. The handle is released.
 class Mapped {
  public:
   Mapped(CUmemGenericAllocationHandle handle, std::size_t bytes) : bytes_(bytes) {
@@ -86,7 +86,7 @@ class Mapped {
   std::size_t bytes_;
 };
 
-/// Memory of a device that may be handed over by a file, or not.
+/// Properties of device memory, with or without a handle that can be exported as a file.
 CUmemAllocationProp memory_of_device(CUmemAllocationHandleType type) {
   CUmemAllocationProp property{};
   property.type = CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -101,7 +101,7 @@ cudaIpcMemHandle_t handle_of(int* pointer) {
   return handle;
 }
 
-/// Another process of this program, whose standard input and output are here.
+/// Another process of this program, connected through its standard input and output.
 class Child {
  public:
   explicit Child(const char* what) {
@@ -149,7 +149,7 @@ class Child {
   int to_ = -1, from_ = -1;
 };
 
-// --- What children do
+// --- The child processes
 
 /// Waits for the parent's kernel, and works on its memory.
 void go_on_with_memory() {
@@ -164,7 +164,7 @@ void go_on_with_memory() {
   check(cudaIpcCloseMemHandle(again));
   check(cudaStreamWaitEvent(stream.get(), event.get(), 0));
   affine<<<count / 128 + 1, 128, 0, stream.get()>>>(x, 3, 1);
-  check(cudaEventRecord(event.get(), stream.get()));  // and nobody here waits for it
+  check(cudaEventRecord(event.get(), stream.get()));  // no thread of this process waits for the event
   std::vector<int> seen(count);
   check(cudaMemcpyAsync(seen.data(), x, count * sizeof(int), cudaMemcpyDeviceToHost, stream.get()));
   check(cudaStreamSynchronize(stream.get()));
@@ -173,7 +173,7 @@ void go_on_with_memory() {
   expect_refusal(cudaIpcCloseMemHandle(x), cudaErrorInvalidValue);
 }
 
-/// Shares memory, and ends.
+/// Shares memory and ends.
 void leave_a_handle() {
   const Device<int> x(count);
   const Event event;
@@ -181,7 +181,7 @@ void leave_a_handle() {
   expect(write(STDOUT_FILENO, &handles, sizeof handles) == sizeof handles, "the parent is told");
 }
 
-/// Works on memory of a pool, which a file stands for that the parent left open.
+/// Works on memory of a pool that the parent shares through an inherited file descriptor.
 void go_on_with_pools() {
   std::array<cudaMemPoolPtrExportData, 2> data{};
   expect(read(STDIN_FILENO, &data, sizeof data) == sizeof data, "the parent tells");
@@ -202,11 +202,11 @@ void go_on_with_pools() {
   check(cudaMemPoolDestroy(pool));
 }
 
-/// Works on memory that the parent has made, and handed over by a file.
+/// Works on memory that the parent has shared through an inherited file descriptor.
 void go_on_with_mapped_memory() {
   std::size_t bytes = 0;
   expect(read(STDIN_FILENO, &bytes, sizeof bytes) == sizeof bytes, "the parent tells");
-  check(cudaFree(nullptr));  // makes a context
+  check(cudaFree(nullptr));  // creates a context
   const auto imported = [](int file, CUmemGenericAllocationHandle* handle) {
     return cuMemImportFromShareableHandle(handle, (void*)std::intptr_t{file},
                                           CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
@@ -233,7 +233,7 @@ int be_child(const char* what) {
   return tap::complaints() == 0 ? 0 : 1;
 }
 
-// --- The parent's side
+// --- The parent process
 
 TEST(processes_work_on_the_same_memory) {
   const Device<int> x(table<int>(count, [](int i) { return i; }));
@@ -245,7 +245,7 @@ TEST(processes_work_on_the_same_memory) {
   Child child("memory");
   child.tell(handles);
   child.end();
-  const Stream other;  // which waits for the child only, and so for what that waited for
+  const Stream other;  // a stream that waits only for the child, and thereby for the parent's work that the child waited for
   check(cudaStreamWaitEvent(other.get(), event.get(), 0));
   affine<<<count / 128 + 1, 128, 0, other.get()>>>(x.get(), 1, -7);
   check(cudaStreamSynchronize(other.get()));
@@ -280,7 +280,7 @@ TEST(processes_work_on_memory_of_pools) {
   for (const int i : {0, 1}) {
     check(cudaMemPoolCreate(&pools[i], &properties));
     check(cudaMallocAsync(&x[i], count * sizeof(int), pools[i], stream.get()));
-    expect_refusal(cudaMemPoolExportPointer(&data[i], x[i]), cudaErrorInvalidValue);  // not yet
+    expect_refusal(cudaMemPoolExportPointer(&data[i], x[i]), cudaErrorInvalidValue);  // not exported yet
     check(cudaMemPoolExportToShareableHandle(&files[i], pools[i],
                                              cudaMemHandleTypePosixFileDescriptor, 0));
     check(cudaMemPoolExportPointer(&data[i], x[i]));
@@ -320,7 +320,7 @@ TEST(processes_work_on_memory_of_pools) {
 }
 
 TEST(processes_map_the_same_memory) {
-  check(cudaFree(nullptr));  // makes a context
+  check(cudaFree(nullptr));  // creates a context
   CUmemAllocationProp property = memory_of_device(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
   std::size_t bytes = 0;
   well(cuMemGetAllocationGranularity(&bytes, &property, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
@@ -385,7 +385,7 @@ TEST(what_cannot_be_shared_is_refused) {
   expect_refusal(cudaEventCreateWithFlags(&event, cudaEventInterprocess), cudaErrorInvalidValue);
   const Event shared;
   expect_refusal(cudaIpcOpenEventHandle(&event, shared.handle()), cudaErrorDeviceUninitialized);
-  check(cudaEventQuery(shared.get()));  // never recorded: nothing to wait for
+  check(cudaEventQuery(shared.get()));  // never recorded, so there is nothing to wait for
   check(cudaEventSynchronize(shared.get()));
 }
 

@@ -1,6 +1,6 @@
 /// \file
-/// How kernels are launched: every form of the syntax, configurations, arguments, and launches by
-/// function call.
+/// All forms of kernel launches: syntax, configurations, arguments, and launches by function
+/// call.
 
 #include <cooperative_groups.h>
 
@@ -21,8 +21,8 @@ using tap::random_value;
 using tap::random_values;
 using tap::table;
 
-/// A number on the device to which the launches of a test add. They add different numbers, so that
-/// a launch that is lost, doubled or mixed up shows.
+/// A device variable to which the launches of a test add. Launches add different values, so that a
+/// lost, repeated or wrong launch is detected.
 class Sum {
  public:
   int* get() const { return sum_.get(); }
@@ -86,7 +86,7 @@ TEST(grids_and_blocks_have_three_dimensions) {
 }
 
 __global__ void write_block(unsigned* out, unsigned mask) {
-  const unsigned block = blockIdx.x + blockIdx.y + blockIdx.z;  // two of them are zero
+  const unsigned block = blockIdx.x + blockIdx.y + blockIdx.z;  // two of the three are zero
   if (threadIdx.x == 31) out[block] = block ^ mask;
 }
 
@@ -128,7 +128,7 @@ TEST(threads_that_have_returned_do_not_hold_up_a_barrier) {
   }
 }
 
-/// A warp leaves behind each round; the others count who is still there.
+/// One warp leaves in each iteration; the others count the remaining threads.
 __global__ void leave_by_warps(int* living) {
   __shared__ int count[16];
   if (threadIdx.x < 16) count[threadIdx.x] = 0;
@@ -314,7 +314,7 @@ TEST(kernels_are_arguments) {
   expect_equal(sum.read(), 3 + 10 + 100 + 1000);
 }
 
-// --- Where launches stand
+// --- Contexts of launches
 
 #define LAUNCH(kernel, ...) kernel<<<1, 1>>>(__VA_ARGS__)
 #define LAUNCH_TWICE(kernel, sum, value) \
@@ -497,7 +497,7 @@ struct Pair {
   int a, b;
 };
 struct Big {
-  int values[900];  // of the 1024 that every device takes
+  int values[900];  // 900 of the 1024 integers that every device accepts
 };
 __global__ void add_pair(int* sum, Pair pair, dim3 extent) {
   atomicAdd(sum, pair.a + pair.b + static_cast<int>(extent.x));
@@ -535,8 +535,8 @@ TEST(arguments_are_converted_as_in_a_call) {
   expect_equal(sum.read(), 1 + 1 + 100 + 6000 + 10000);
 }
 
-#ifndef STAIRCASE_CUDA_ON_CPU  // there, a thread converts its arguments
-/// Counts how often it was converted.
+#ifndef STAIRCASE_CUDA_ON_CPU  // on the CPU device, each thread converts its arguments
+/// Counts its conversions.
 struct Handle {
   int* pointer;
   int* conversions;
@@ -694,7 +694,7 @@ TEST(kernels_call_functions) {
                }));
 }
 
-/// Long local arrays that are kept over a barrier.
+/// Long local arrays that stay valid across a barrier.
 __global__ void keep_locals(int* out) {
   int mine[64];
   for (int i = 0; i < 64; ++i) mine[i] = threadIdx.x * i;
@@ -715,7 +715,7 @@ __global__ void read_clocks(int* forward) {
   const long long begin = clock64();
   __nanosleep(1000);
   const long long end = clock64();
-  const auto around = static_cast<unsigned>(clock() - outer);  // in the same cycles, of 32 bits
+  const auto around = static_cast<unsigned>(clock() - outer);  // clock() counts the cycles of clock64(), modulo 2^32
   forward[threadIdx.x] = end > begin && around >= end - begin;
 }
 
@@ -756,7 +756,7 @@ template <typename Kernel>
 cudaError_t launch_any(Kernel kernel, void** arguments) {
   return launch_known(reinterpret_cast<const void*>(kernel), arguments);
 }
-/// An address that is taken before the program begins.
+/// An address that is taken before main() begins.
 void (*const table_of_kernels[])(int*, int) = {outer::inner::add};
 
 TEST(cudaLaunchKernel_takes_addresses_without_a_type) {

@@ -1,7 +1,8 @@
-"""The directories of the CPU device's sources are layers: layers_test.py. Speaks TAP.
+"""Tests that the source directories of the CPU device form layers: layers_test.py. Prints TAP.
 
-Each layer includes its own headers. The runtime and the driver also include the machine's headers, and the driver includes the runtime's.
-The analysis includes the headers of machine and runtime. These two call the analysis through an interface outside of all layers.
+Each layer includes its own headers. The runtime and the driver also include the machine's headers, and the driver
+includes the runtime's. The analysis includes the headers of machine and runtime. These two call the analysis through
+an interface that belongs to no layer.
 """
 
 import pathlib
@@ -14,7 +15,7 @@ INCLUDED = re.compile(r'^#include "([\w/.]+)"', re.MULTILINE)
 
 
 def included_layers(source):
-    """Pairs of a header and its layer, for all that a source includes of another or of its own."""
+    """Yields each header that a source includes, with the header's layer."""
     for name in INCLUDED.findall(source.read_text()):
         header = (source.parent / name).resolve()
         if header.exists() and header.parent != SOURCES:

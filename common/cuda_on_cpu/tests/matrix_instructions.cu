@@ -1,7 +1,7 @@
 /// \file
-/// The matrix instructions of PTX, in line: ldmatrix, stmatrix and movmatrix, all shapes and types
-/// of mma.sync, and the variants of cp.async, against sums in double precision. The positions of
-/// elements are those that the PTX ISA gives for each shape.
+/// The matrix instructions of PTX, as inline assembly: ldmatrix, stmatrix and movmatrix, all shapes
+/// and types of mma.sync, and the variants of cp.async. Results are compared with sums in double
+/// precision. The positions of elements are those of the PTX ISA.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -93,7 +93,7 @@ __global__ void store(const unsigned* in, std::uint16_t* out) {
     for (int i = 0; i < 8; ++i) out[8 * threadIdx.x + i] = rows[threadIdx.x][i];
 }
 
-/// Where half `half` of register `matrix` of a lane lies among rows of 8 elements.
+/// The position in rows of 8 elements of half `half` of register `matrix` of a lane.
 std::size_t place(int matrix, int lane, int half, bool transposes) {
   const int row = lane / 4, column = 2 * (lane % 4) + half;
   return transposes ? 64 * matrix + 8 * column + row : 64 * matrix + 8 * row + column;
@@ -111,7 +111,7 @@ void expect_transfers() {
       for (int half = 0; half < 2; ++half)
         expect_equal(found[matrices * lane + matrix] >> 16 * half & 0xffff,
                      elements[place(matrix, lane, half, transposes)]);
-  // Stored, they lie where they came from.
+  // Storing them must restore the original positions.
   const Device<std::uint16_t> out(64 * matrices);
   store<matrices, transposes><<<1, 32>>>(registers.get(), out.get());
   expect_equal(out.to_host(), Elements(elements.begin(), elements.begin() + 64 * matrices));
@@ -149,7 +149,7 @@ TEST(a_matrix_is_transposed_in_registers) {
       expect_equal(element(found, row, column), element(words, column, row));
 }
 
-// --- Products. A type defines how its elements are stored, and draws random elements.
+// --- Products. A type defines the storage of its elements, and draws random elements.
 
 struct Drawn {
   std::uint64_t bits;
@@ -183,7 +183,7 @@ struct BF16 {
 };
 struct TF32 {
   static constexpr int bits = 32;
-  static Drawn draw() {  // 10 fraction bits, as cvt.rna.tf32 leaves them
+  static Drawn draw() {  // 10 fraction bits, like results of cvt.rna.tf32
     const float number = std::ldexp(static_cast<float>(random_value(-2048, 2048)), -10);
     return {bits_of<float, std::uint32_t>(number), number};
   }
@@ -238,7 +238,7 @@ struct S32 {
   static double value(std::uint64_t word) { return static_cast<std::int32_t>(word); }
 };
 
-/// The register that holds elements of a type: in PTX, .f64, .f32 or .b32.
+/// The register type for elements of a type: .f64, .f32 or .b32 in PTX.
 template <typename Type>
 struct Register {
   using Value = std::uint32_t;
@@ -273,7 +273,7 @@ struct Shape {
   static constexpr int in_d = registers<D>(rows * 8), in_a = registers<A>(rows * depth),
                        in_b = registers<B>(depth * 8), in_c = registers<C>(rows * 8);
 
-  // Of element i of a fragment: the formulas of the PTX ISA with groupID = lane / 4 and
+  // Positions of element i of a fragment: the formulas of the PTX ISA with groupID = lane / 4 and
   // threadID_in_group = lane % 4.
   static bool is_of(int, int) { return true; }
   static Position a(int lane, int i) {
@@ -316,8 +316,8 @@ struct FourProducts : Shape<8, 4, DType, F16, F16, CType> {
   }
 };
 
-// The instruction with as many registers as a shape has of D, A, B and C; the letters are their
-// constraints.
+// The instruction with the number of registers of D, A, B and C of a shape. S and F are the
+// constraints of the registers.
 #define MMA_2_1_1_2(name, S, F)                        \
   asm volatile(name " {%0, %1}, {%2}, {%3}, {%4, %5};" \
                : "=" S(d[0]), "=" S(d[1])              \
@@ -359,7 +359,7 @@ struct FourProducts : Shape<8, 4, DType, F16, F16, CType> {
                : F(a[0]), F(a[1]), F(b[0]), F(b[1]), S(c[0]), S(c[1]), S(c[2]), S(c[3]), S(c[4]), \
                  S(c[5]), S(c[6]), S(c[7]))
 
-/// A struct of a shape that has the instruction in a member function.
+/// Defines a struct of a shape whose member function executes the instruction.
 #define PRODUCT(struct_name, mma, instruction, S, F, ...)              \
   struct struct_name : __VA_ARGS__ {                                   \
     template <typename Sum, typename Factor>                           \
@@ -386,7 +386,7 @@ __global__ void multiply(const std::uint64_t* in, std::uint64_t* out) {
   }
 }
 
-/// Random elements of a matrix in the registers of a warp, and their values.
+/// Draws random elements of a matrix into the registers of a warp, and returns their values.
 template <typename Type, typename P, typename Place>
 std::vector<double> draw(std::vector<std::uint64_t>& words, int registers, int columns,
                          const Place& place) {
@@ -406,8 +406,8 @@ std::vector<double> draw(std::vector<std::uint64_t>& words, int registers, int c
   return values;
 }
 
-/// Checks a product against a sum in double precision, whose rounding errors are at most
-/// `tolerance` times the sum of the sizes of what is added.
+/// Checks a product against a sum in double precision. The error must be at most `tolerance` times
+/// the sum of the magnitudes of all terms.
 template <typename P>
 void expect_product(double tolerance, bool counts_xor = false) {
   std::vector<std::uint64_t> words;

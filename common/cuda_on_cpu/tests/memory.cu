@@ -1,6 +1,6 @@
 /// \file
-/// Memory: shared, constant and global variables, allocations, copies and fills, pinned and managed
-/// memory, and what the runtime knows of a pointer.
+/// Shared, constant and global variables, allocations, copies and memsets, pinned and managed
+/// memory, and queries about pointers.
 
 #include <algorithm>
 #include <cstdint>
@@ -224,7 +224,7 @@ TEST(kernels_opt_in_to_more_than_48_KiB) {
   }
 }
 
-#ifndef STAIRCASE_CUDA_ON_CPU  // there, a kernel does not know its shared memory
+#ifndef STAIRCASE_CUDA_ON_CPU  // on the CPU device, a kernel has no information about its shared memory
 TEST(function_attributes_tell_of_shared_memory) {
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, mix_static_and_dynamic));
@@ -240,7 +240,7 @@ TEST(function_attributes_tell_of_shared_memory) {
 }
 #endif
 
-// --- Variables of the device
+// --- Device variables
 
 __constant__ float weights[100];
 __constant__ Record origin = {2.5, 40};
@@ -359,7 +359,7 @@ TEST(symbols_have_addresses_and_sizes) {
   expect_equal(back, values);
 }
 
-// --- Allocations, copies and fills
+// --- Allocations, copies and memsets
 
 TEST(allocations_are_aligned_and_apart) {
   struct Allocation {
@@ -446,7 +446,7 @@ TEST(matrices_are_copied_by_rows) {
                      rows, cudaMemcpyHostToDevice));
   check(cudaMemcpy2DAsync(other, 100 * sizeof(int), pitched, pitch, columns * sizeof(int), rows,
                           cudaMemcpyDeviceToDevice));
-  // A part of the matrix goes to the middle of a larger one.
+  // Copy a part of the matrix to the middle of a larger one.
   std::vector<int> back(30 * 40, -1);
   check(cudaMemcpy2D(back.data() + 2 * 40 + 3, 40 * sizeof(int), other + 100 + 1, 100 * sizeof(int),
                      10 * sizeof(int), 7, cudaMemcpyDeviceToHost));
@@ -567,7 +567,7 @@ TEST(free_memory_shrinks_by_what_is_allocated) {
   expect(after >= during + bytes, "cudaFree gives it back");
 }
 
-// --- Memory of the host
+// --- Host memory
 
 TEST(a_device_that_is_reset_gives_all_of_its_memory_back) {
   int devices = 0;
@@ -594,7 +594,7 @@ TEST(a_device_that_is_reset_gives_all_of_its_memory_back) {
   check(cudaMemGetInfo(&after, &total));
   for (int* gone : {memory, managed}) tap::expect_refusal(cudaFree(gone), cudaErrorInvalidValue);
   tap::expect_refusal(cudaFreeHost(pinned), cudaErrorInvalidValue);
-#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU takes pools' memory back; what comes of handles nobody knows
+#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU frees the memory of pools; the later use of their handles is undefined
   tap::expect_refusal(cudaFree(ordered), cudaErrorInvalidValue);
   if (other != 0) expect_equal(after, before);
   tap::expect_refusal(cudaStreamSynchronize(stream), cudaErrorInvalidResourceHandle);

@@ -1,5 +1,5 @@
 /// \file
-/// The products of a warp in staircase/mma.hpp, against a plain triple loop.
+/// The products of a warp in staircase/mma.hpp, compared with a plain triple loop.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -76,7 +76,7 @@ struct F16M16N8K16 : Shape<__half, std::uint32_t, float, 16, 16> {
   }
 };
 
-// --- Places, against the formulas that the PTX ISA gives for each shape: element i of a fragment
+// --- Positions, compared with the formulas of the PTX ISA for element i of a fragment
 
 template <typename S>
 void expect_places(MatrixPosition (*in_a)(int group, int member, int i),
@@ -154,7 +154,7 @@ TEST(places_of_16_bits_and_8) {
       });
 }
 
-// --- A warp multiplies rows × n by n × 8, n being steps × depth
+// --- A warp multiplies rows × n by n × 8, with n = steps × depth
 
 __device__ void put(double& bits, double element, int) { bits = element; }
 __device__ void put(std::uint32_t& bits, float element, int) { bits = staircase::to_tf32(element); }
@@ -168,7 +168,7 @@ __device__ void put(std::uint32_t& bits, __nv_bfloat16 element, int place) {
   bits |= static_cast<std::uint32_t>(__bfloat16_as_ushort(element)) << 16 * place;
 }
 
-/// Each warp of the block has matrices of its own, one behind the other.
+/// Each warp of the block has its own matrices, stored one after the other.
 template <typename S>
 __global__ void multiply(const typename S::Element* a, const typename S::Element* b,
                          typename S::Sum* c, int steps) {
@@ -201,7 +201,7 @@ __global__ void multiply(const typename S::Element* a, const typename S::Element
   }
 }
 
-/// A problem for some warps, its exact result, and the sums of magnitudes that bound its error.
+/// A problem for several warps, its exact result, and the sums of magnitudes that bound its error.
 template <typename S>
 struct Problem {
   std::vector<typename S::Element> a, b;
@@ -251,7 +251,7 @@ void expect_exact_integers() {
                }));
 }
 
-/// Numbers of as many bits as the type has; `unit` is the error of one rounding of a sum.
+/// Checks the errors of products of values with `bits` bits. `unit` is the error of one rounding of a sum.
 template <typename S>
 void expect_small_error(int bits, double unit) {
   const auto draw = [=] {
@@ -344,7 +344,7 @@ __global__ void round_to_tf32(const float* in, float* out, int n) {
 
 TEST(tf32_has_10_bits_of_fraction) {
   std::vector<float> values = random_values(200, -1000.0f, 1000.0f);
-  for (int i = 0; i < 50; ++i) values[i] = (i - 25) * (1 + std::ldexp(1.0f, -11));  // ties for some
+  for (int i = 0; i < 50; ++i) values[i] = (i - 25) * (1 + std::ldexp(1.0f, -11));  // some of these are ties
   values[50] = std::numeric_limits<float>::infinity();
   Device<float> in(values), out(200);
   round_to_tf32<<<1, 256>>>(in.get(), out.get(), 200);

@@ -1,6 +1,6 @@
 /// \file
-/// MTGP32 in kernels: the sequence of the recursion that its authors published, whatever the number
-/// of threads, and the distributions made of it. The parameters are the toolkit's.
+/// MTGP32 in kernels: the published sequence of the recursion for any number of threads, and the
+/// distributions derived from it. The parameters are those of the toolkit.
 
 #include <curand_kernel.h>
 #include <curand_mtgp32_host.h>
@@ -34,7 +34,7 @@ __global__ void draw(curandStateMtgp32* states, unsigned* out, int rounds) {
     out[(blockIdx.x * rounds + round) * blockDim.x + threadIdx.x] = curand(&states[blockIdx.x]);
 }
 
-/// The generator as its authors define it, word by word, without a ring.
+/// The generator according to its definition, word by word, without a ring buffer.
 std::vector<unsigned> reference(const mtgp32_params_fast_t& p, unsigned seed, std::size_t count) {
   const int size = p.mexp / 32 + 1;
   std::vector<unsigned> words(size);

@@ -1,7 +1,8 @@
-"""A program's macros leave the CPU device's headers alone: names_test.py COMMAND. Speaks TAP.
+"""Tests that macros of a program do not affect the CPU device's headers: names_test.py COMMAND. Prints TAP.
 
-Programs are compiled with -DN=1024 or -DT=float, and define BLOCK_SIZE before they include a header. A source that includes all headers which a
-program may name is compiled with every capital letter, and with words that programs often define, made something that no name of a header can be.
+Programs are compiled with flags such as -DN=1024 or -DT=float, and define macros such as BLOCK_SIZE before they
+include a header. The test compiles a source that includes all public headers. Every capital letter and many usual
+macro names are defined as values that no name in a header can have.
 """
 
 import pathlib
@@ -12,9 +13,9 @@ import tempfile
 
 COMMAND = pathlib.Path(sys.argv[1]).resolve()
 HEADERS = pathlib.Path(__file__).resolve().parent.parent / "include"
-# These stand in for headers of Thrust's and CUB's, and include others of them, in which T is a name.
+# These headers replace headers of Thrust and CUB and include others of them, which use T as a name.
 OF_TOOLKIT = ["cub/", "thrust/", "cuda_on_cpu/cub.hpp", "cuda_on_cpu/thrust.hpp", "curand_mtgp32dc_p_11213.h"]
-# These say that a library is not covered.
+# These headers only report that a library is not covered.
 REFUSING = ["cusparse"]
 TYPES = "RST"
 WORDS = """ALPHA ARRAY BATCH BETA BINS BLOCK BLOCKS BLOCKSIZE BLOCK_DIM BLOCK_SIZE BM BN BK COLS CONSTANT COUNT DATA DEBUG DEPTH DEVICE DIM DIMS DOUBLE DT
@@ -25,11 +26,11 @@ FUNCTIONS = ["ABS(x)=((x)<0?-(x):(x))", "ADD(a,b)=((a)+(b))", "CEIL_DIV(a,b)=(((
              "MIN(a,b)=((a)<(b)?(a):(b))", "MUL(a,b)=((a)*(b))", "SUM(a,b)=((a)+(b))", "SWAP(a,b)=(a,b)"]
 MACROS = ([f"-D{letter}={'float' if letter in TYPES else 1024}" for letter in string.ascii_uppercase]
           + [f"-D{word}=16" for word in WORDS] + [f"-D{function}" for function in FUNCTIONS])
-# What a source that comes behind <cuda_runtime.h> may still define, but for the toolkit's libcu++.
+# Macros that a source may define after <cuda_runtime.h> and before all other headers except libcu++.
 BEFORE = """#define max(a, b) ((a) > (b) ? (a) : (b))
 #define min(a, b) ((a) < (b) ? (a) : (b))
 """
-# The program's own macros are there behind the headers, which mean what they always do.
+# The macros of the program work as usual after the headers.
 BEHIND = """
 namespace cg = cooperative_groups;
 __global__ void sum(T* x) {
@@ -70,7 +71,7 @@ def main():
             done = subprocess.run([COMMAND, *options, "-O1", *MACROS, source, "-o", output, *libraries], text=True, capture_output=True)
             if done.returncode == 0 and runs:
                 done = subprocess.run([output], text=True, capture_output=True)
-            # Sixteen numbers, the first of which is MAX(A, B).
+            # The sum of sixteen values, the first of which is MAX(A, B).
             right = done.returncode == 0 and (not runs or done.stdout == f"{16 * 1024 + 15 * 16 // 2}\n")
             print(f"{'ok' if right else 'not ok'} {number} - {what} with {len(MACROS)} macros includes all of them")
             if not right:

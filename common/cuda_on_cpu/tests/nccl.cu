@@ -1,5 +1,5 @@
 /// \file
-/// What NCCL promises, for all ranks in one thread and for a thread each.
+/// The guarantees of NCCL, for all ranks in one thread and for one thread per rank.
 
 #include <algorithm>
 #include <atomic>
@@ -29,7 +29,7 @@ void expect_success(ncclResult_t actual, tap::Location place = tap::Location::cu
   throw tap::Abandoned{};
 }
 
-/// So many ranks as there are devices for.
+/// Numbers of ranks for which there are enough devices.
 std::vector<int> sizes() {
   const auto available = static_cast<int>(staircase::devices(0).size());
   std::vector<int> all{1, 2, 3, 7};
@@ -42,7 +42,7 @@ std::vector<int> two_devices() {
   return staircase::devices(2);
 }
 
-/// A rank with a stream, what it sends and what it receives.
+/// A rank with a stream, a send buffer and a receive buffer.
 template <typename T>
 struct Rank {
   int device;
@@ -84,7 +84,7 @@ std::vector<double> field_of(int rank) {
   return tap::table<double>(length, [&](int i) { return 1000 * rank + i; });
 }
 
-/// Both neighbours in a ring get what a rank has: the first half of `to` is from the left.
+/// Sends the data of a rank to both neighbours in a ring. The first half of `to` receives from the left.
 void exchange(const Rank<double>& rank, int me, int size) {
   const int left = (me + size - 1) % size, right = (me + 1) % size;
   expect_success(ncclSend(rank.from.get(), length, ncclDouble, right, rank.comm, rank.stream));
@@ -94,7 +94,7 @@ void exchange(const Rank<double>& rank, int me, int size) {
       ncclRecv(rank.to.get() + length, length, ncclDouble, right, rank.comm, rank.stream));
 }
 
-/// What comes of it, every element so many times.
+/// The expected result of an exchange, with every element multiplied by a factor.
 std::vector<double> exchanged(int me, int size, double factor = 1) {
   auto both = field_of((me + size - 1) % size);
   const auto right = field_of((me + 1) % size);
@@ -109,7 +109,7 @@ Ranks<double> ring(const Communicators& communicators, int size) {
   return ranks;
 }
 
-/// Calls work(rank) on a thread for each rank.
+/// Calls work(rank) on a separate thread for each rank.
 template <typename Work>
 void in_threads(int size, const Work& work) {
   std::deque<std::thread> threads;
@@ -159,7 +159,7 @@ constexpr ncclDataType_t type_of<double>() {
   return ncclDouble;
 }
 
-/// All-reduces random numbers, against the same sums, minima and maxima in double precision.
+/// Compares an all-reduce of random values with sums, minima and maxima in double precision.
 template <typename T>
 void reduce_random(const std::vector<int>& devices, std::size_t count, ncclRedOp_t operation,
                    bool in_place) {
@@ -208,7 +208,7 @@ TEST(a_ring_of_one_thread_exchanges_with_both_neighbours) {
       for (int r = 0; r < size; ++r) exchange(ranks[r], r, size);
     });
     for (int r = 0; r < size; ++r)
-      // What two ranks send to each other in one group comes in the order of their calls.
+      // Two sends between the same ranks in one group arrive in the order of their calls.
       if (size != 2)
         expect_equal(ranks[r].received(), exchanged(r, size));
       else
@@ -310,7 +310,7 @@ TEST(broadcasts_reach_all_from_every_root) {
     const auto ranks = ring(communicators, size);
     for (int root = 0; root < size; ++root) {
       group([&] {
-        for (int r = 0; r < size; ++r)  // only the root has something to send
+        for (int r = 0; r < size; ++r)  // only the root needs a send buffer
           expect_success(ncclBroadcast(r == root ? ranks[r].from.get() : nullptr, ranks[r].to.get(),
                                        length, ncclDouble, root, ranks[r].comm, ranks[r].stream));
       });
@@ -408,7 +408,7 @@ TEST(graphs_of_several_threads_meet_whenever_they_are_launched) {
     for (int launch = 0; launch < 2 * size; ++launch)
       check(cudaGraphLaunch(executable, rank.stream));
     check(cudaStreamSynchronize(rank.stream));
-    // All has gone around twice, and was doubled by each rank on its way.
+    // All data went around twice, and each rank doubled it on each pass.
     const auto found = rank.from.to_host(), mine = field_of(r);
     if (size != 2)
       for (int i = 0; i < length; ++i) expect_equal(found[i], mine[i] * (1 << (2 * size)));
@@ -452,11 +452,11 @@ TEST(one_thread_joins_all_ranks_in_a_group) {
   for (const ncclComm_t comm : comms) expect_success(ncclCommDestroy(comm));
 }
 
-#ifdef STAIRCASE_CUDA_ON_CPU  // on a GPU, some of these hang, and others read what is not theirs
+#ifdef STAIRCASE_CUDA_ON_CPU  // on a GPU, some of these calls hang, and others read out of bounds
 
 namespace {
 
-/// Ends what has failed on the first two devices, and takes the error back.
+/// Resets the first two devices after a failure, and their errors.
 void reset() {
   for (const int device : {1, 0}) {
     cudaSetDevice(device);
@@ -516,7 +516,7 @@ TEST(arguments_out_of_range_are_refused) {
   const int same[] = {1, 1};
   expect_result(ncclCommInitAll(none, 2, same), ncclInvalidUsage);
   expect_result(ncclGroupEnd(), ncclInvalidUsage);
-  // A group of which one call is wrong does nothing.
+  // A group with one invalid call has no effect.
   expect_success(ncclGroupStart());
   expect_success(ncclSend(from, 1, ncclDouble, 0, comm, stream));
   expect_result(ncclRecv(to, 1, ncclDouble, 5, comm, stream), ncclInvalidArgument);

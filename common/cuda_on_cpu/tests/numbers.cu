@@ -1,6 +1,6 @@
 /// \file
-/// Arithmetic in kernels: vector types, conversions, rounding, functions of mathematics, integers,
-/// and the 16-bit floating-point types.
+/// Arithmetic in kernels: vector types, conversions, rounding, mathematical functions, integers,
+/// and 16-bit floating-point types.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -27,7 +27,7 @@ using tap::table;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-/// Equal numbers, or both NaN.
+/// Whether two values are equal, or both NaN.
 template <typename T>
 bool same(T a, T b) {
   return a == b || (std::isnan(a) && std::isnan(b));
@@ -157,7 +157,7 @@ TEST(bits_are_reinterpreted) {
   }
 }
 
-/// In the four directions: to nearest (ties to even), towards zero, up and down.
+/// Results of the four rounding modes: to nearest (ties to even), towards zero, up and down.
 template <typename T>
 struct Rounded {
   T nearest, zero, up, down;
@@ -204,7 +204,7 @@ __global__ void convert(const double* in, const long long* integers, Conversions
   c.double_of_unsigned = __uint2double_rn(u);
 }
 
-/// What a number that a long double holds exactly is rounded to.
+/// The roundings of a value that a long double represents exactly.
 template <typename T>
 Rounded<T> rounded(long double exact) {
   const auto nearest = [&] {
@@ -305,7 +305,7 @@ __global__ void calculate(const float* a, const float* b, const float* c, Arithm
   o.root = {__fsqrt_rn(p), __fsqrt_rz(p), __fsqrt_ru(p), __fsqrt_rd(p)};
 }
 
-/// Checks what is rounded by how the exact result lies to it: `side(r)` has the sign of exact - r.
+/// Checks rounded results by their position relative to the exact result. `side(r)` has the sign of exact - r.
 template <typename T, typename Side>
 void expect_sides(const Rounded<T>& r, T nearest, const Side& side,
                   tap::Location place = tap::Location::current()) {
@@ -321,7 +321,7 @@ void expect_sides(const Rounded<T>& r, T nearest, const Side& side,
 
 template <typename T>
 void expect_arithmetic() {
-  // Sums and products have too many bits for a T, and few enough for a long double.
+  // Sums and products have too many bits for a T, but not for a long double.
   constexpr int bits = std::is_same_v<T, double> ? 28 : 16, n = 300;
   const auto draw = [](int exponent) {
     const int number = random_value(1 << (bits - 1), (1 << bits) - 1);
@@ -363,7 +363,7 @@ __global__ void fuse(const T* a, const T* b, T* fused, T* plain) {
     plain[i] = __dadd_rn(__dmul_rn(a[i], a[i]), b[i]);
 }
 
-/// The residual of a square: zero but for a rounding that only the fused form sees.
+/// The residual of a square: zero except for a rounding error that only the fused form computes.
 template <typename T>
 void expect_fusion() {
   const std::vector<T> a = random_values(64, T(1), T(2));
@@ -442,7 +442,7 @@ int dot_of_bytes(unsigned a, unsigned b) {
   return sum;
 }
 
-/// The high word of a product of 64-bit numbers, by parts.
+/// The high word of the product of 64-bit integers, computed by parts.
 unsigned long long high_product(unsigned long long a, unsigned long long b) {
   const unsigned long long low = 0xFFFFFFFF;
   const unsigned long long mixed = (a >> 32) * (b & low) + ((a & low) * (b & low) >> 32);
@@ -528,7 +528,7 @@ TEST(integers_have_intrinsic_functions) {
   }
 }
 
-// --- Functions of mathematics, for float and double alike
+// --- Mathematical functions, for float and double
 
 struct Sqrt {
   static __device__ auto value(auto x) { return sqrt(x); }
@@ -636,7 +636,7 @@ struct Normcdf {
 };
 
 /// The distance to the correctly rounded value in units of the last place; NaN if the result is
-/// NaN. Of two numbers that are as near, as far as `exact` can tell, both are right.
+/// NaN. If two values are equally near, as far as `exact` can show, both are correct.
 template <typename T>
 double error_in_ulps(T actual, long double exact) {
   const T nearest = static_cast<T>(exact), size = std::abs(nearest);
@@ -652,7 +652,7 @@ struct Errors {
   T at{};
 
   void add(T x, double error) {
-    if (error <= largest) return;  // a NaN is the largest of all
+    if (error <= largest) return;  // NaN counts as the largest error
     largest = std::isnan(error) ? infinity : error;
     at = x;
   }
@@ -685,7 +685,7 @@ void expect_within_ulps(double low, double high, double bound, tap::Location pla
   errors.expect_within(bound, place);
 }
 
-/// Bounds are those of the CUDA documentation, for float and for double.
+/// Checks against the error bounds of the CUDA documentation, for float and for double.
 template <typename Function>
 void expect_accuracy(double low, double high, double float_bound, double double_bound,
                      tap::Location place = tap::Location::current()) {
@@ -693,7 +693,7 @@ void expect_accuracy(double low, double high, double float_bound, double double_
   expect_within_ulps<Function, double>(low, high, double_bound, place);
 }
 
-// The CPU device has the functions of the host's library, of which three are less exact than
+// The CPU device uses the functions of the host's library. Three of them are less accurate than
 // CUDA's.
 #ifdef STAIRCASE_CUDA_ON_CPU
 constexpr double of_library = 4;
@@ -782,7 +782,7 @@ void expect_functions_of_two(double pow_bound, double atan2_bound) {
   const std::vector<T> a = random_values(n, T(-10), T(10));
   std::vector<T> b = random_values(n, T(-10), T(10));
   for (T& y : b)
-    if (y == 0) y = 1;  // or remainders would be NaN, which equals nothing
+    if (y == 0) y = 1;  // otherwise remainders would be NaN, which equals no value
   Device<T> device_a(a), device_b(b);
   Device<OfTwo<T>> out(n);
   evaluate_two<<<4, 128>>>(device_a.get(), device_b.get(), out.get(), n);
@@ -920,7 +920,7 @@ void expect_classes() {
     expect_equal(actual[i].is_inf, i == 4 || i == 5);
     expect_equal(actual[i].is_finite, i < 4);
     if (i < 6) expect_equal(actual[i].is_negative, i == 1 || i == 3 || i == 5);
-    expect_equal(actual[i].minimum, std::fmin(x[i], 1.0));  // a number rather than NaN
+    expect_equal(actual[i].minimum, std::fmin(x[i], 1.0));  // the other operand rather than NaN
     expect_equal(actual[i].maximum, std::fmax(x[i], -1.0));
     expect(same(actual[i].magnitude, std::abs(x[i])), "the magnitude is right");
   }
@@ -960,7 +960,7 @@ TEST(functions_have_limits) {
                                              ", is " + tap::shown(expected[i]));
 }
 
-// --- Fast functions, within the wider bounds of the documentation
+// --- Fast functions, with the larger bounds of the documentation
 
 struct Fast {
   float exp, exp10, log, log2, log10, sin, cos, sin_of_both, cos_of_both, tan, pow, divided;
@@ -1007,7 +1007,7 @@ TEST(fast_functions_keep_their_bounds) {
     expect_near<double>(o.cos, std::cos(x), std::exp2(-21.19));
     expect_near<double>(o.sin_of_both, std::sin(x), std::exp2(-21.41));
     expect_near<double>(o.cos_of_both, std::cos(x), std::exp2(-21.19));
-    // For these two the documentation gives no bound.
+    // The documentation gives no bound for these two functions.
     expect_near<double>(o.tan, std::tan(static_cast<double>(a[i] / 3)), 1e-5);
     expect_near(o.pow / std::pow(y, x), 1.0, 1e-5);
     expect(error_in_ulps(o.divided, x / y) <= 2, "__fdividef");
@@ -1017,9 +1017,9 @@ TEST(fast_functions_keep_their_bounds) {
   }
 }
 
-// --- Numbers of 16 bits
+// --- 16-bit floating-point types
 
-/// What the two types have in common: how many bits a significand has, and what is largest.
+/// Properties of the two types: bits of the significand, and the largest value.
 template <typename T>
 struct Format;
 template <>
@@ -1033,7 +1033,7 @@ struct Format<__nv_bfloat16> {
   static constexpr double largest = 3.3895313892515355e38;
 };
 
-/// The distance between neighbours around a number.
+/// The distance between adjacent values around x.
 template <typename T>
 long double spacing(long double x) {
   const int exponent = x == 0 ? Format<T>::least_exponent : std::ilogb(x);
@@ -1041,7 +1041,7 @@ long double spacing(long double x) {
                                             Format<T>::bits + 1));
 }
 
-/// To the nearest number of the type, ties to even.
+/// Rounds to the nearest value of the type, ties to even.
 template <typename T>
 double nearest(long double x) {
   if (std::isnan(x) || std::isinf(x)) return static_cast<double>(x);
@@ -1050,7 +1050,7 @@ double nearest(long double x) {
                                                : static_cast<double>(result);
 }
 
-/// The number that 16 bits stand for.
+/// The value of a 16-bit pattern.
 template <typename T>
 double decoded(unsigned bits) {
   const int fraction_bits = Format<T>::bits - 1, exponent = (bits & 0x7FFF) >> fraction_bits;
@@ -1194,7 +1194,7 @@ __global__ void calculate_halves(const T* a, const T* b, const T* c, HalfArithme
   o.is_nan = __hisnan(x);
 }
 
-/// Within a unit in the last place; infinite exactly where the nearest number of the type is.
+/// Expects a result within one unit in the last place, and infinity exactly if the nearest value is infinite.
 template <typename T>
 void expect_quotient(double actual, long double exact) {
   if (std::isinf(nearest<T>(exact)))
@@ -1210,7 +1210,7 @@ void expect_half_arithmetic() {
   auto a = table<double>(n, draw), b = table<double>(n, draw), c = table<double>(n, draw);
   for (int i = 0; i < 20; ++i) a[i] = b[i];
   a[20] = not_a_number;
-  for (int i = 21; i < 24; ++i) b[i] = std::exp2(Format<T>::least_exponent);  // far too small
+  for (int i = 21; i < 24; ++i) b[i] = std::exp2(Format<T>::least_exponent);  // quotients by these overflow
   const auto upload = [](const std::vector<double>& values) {
     return std::vector<T>(values.begin(), values.end());
   };
@@ -1292,7 +1292,7 @@ void expect_half_functions() {
 TEST(half_has_functions) { expect_half_functions<__half>(); }
 TEST(bfloat16_has_functions) { expect_half_functions<__nv_bfloat16>(); }
 
-// --- Pairs of them
+// --- Pairs of 16-bit values
 
 __global__ void calculate_pairs(const float2* a, const float2* b, float2* out) {
   const float2 fa = a[threadIdx.x], fb = b[threadIdx.x];
@@ -1319,7 +1319,7 @@ __global__ void calculate_pairs(const float2* a, const float2* b, float2* out) {
 
 TEST(pairs_have_arithmetic) {
   const int n = 64;
-  const auto draw = [](int) {  // of few bits, so that both types hold them
+  const auto draw = [](int) {  // with few bits, so that both types represent them exactly
     return float2{static_cast<float>(random_value(-64, 64)) / 16,
                   static_cast<float>(random_value(-64, 64)) / 16};
   };

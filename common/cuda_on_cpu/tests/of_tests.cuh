@@ -1,6 +1,6 @@
 /// \file
-/// What most tests of CUDA begin with, precompiled for the CPU device. A test includes what it
-/// needs, and for a GPU it is compiled as it stands.
+/// The common first headers of most CUDA tests, precompiled for the CPU device. Each test includes
+/// the headers that it needs, so it compiles for a GPU without this file.
 
 #include <cuda_runtime.h>
 

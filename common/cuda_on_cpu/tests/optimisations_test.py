@@ -1,5 +1,5 @@
-"""What the names of the stages promise, held to what the CPU device counts: optimisations_test.py
-DIRECTORY-OF-STAGE-PROGRAMS WORKLOAD. Speaks TAP."""
+"""Tests that the stages have the properties promised by their names, with counters of the CPU device:
+optimisations_test.py DIRECTORY-OF-STAGE-PROGRAMS WORKLOAD. Prints TAP."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-STRIDED = "(solve|implicit)_[xy]"  # of local volatility: they stride through memory in stage 04
+STRIDED = "(solve|implicit)_[xy]"  # of local volatility: kernels with strided accesses in stage 04
 SETTINGS = {"local_volatility": {"outer": 3, "numX": 64, "numY": 96, "numT": 4},
             "ata": {"rows": 64, "cols": 128},
             "matmul": {"l": 64, "m": 96, "n": 128, "Sl": 2, "Sn": 3},
@@ -23,7 +23,7 @@ SETTINGS = {"local_volatility": {"outer": 3, "numX": 64, "numY": 96, "numT": 4},
 
 
 class Counters:
-    """What one stage did on a problem: sums over the kernels whose names match."""
+    """The counters of one stage on a problem, summed over the kernels whose names match."""
 
     def __init__(self, program, settings, precision):
         self.program = program
@@ -38,7 +38,7 @@ class Counters:
         self.bytes_of_number = 8 if precision == "f64" else 4
 
     def sum(self, kernels, *path):
-        """The sum of a number of the report over kernels."""
+        """Returns the sum of a value of the report over kernels."""
         total = 0
         for kernel in self.kernels:
             if re.fullmatch(kernels, kernel["kernel"]):
@@ -49,7 +49,7 @@ class Counters:
         return total
 
     def over_ideal(self, kernels, groups=("global_loads", "global_stores"), unit="sectors"):
-        """Sectors, or wavefronts, over the least that the same bytes need."""
+        """Returns the ratio of sectors, or wavefronts, to the minimum for the same bytes."""
         cost = sum(self.sum(kernels, group, unit) for group in groups)
         ideal = sum(self.sum(kernels, group, "ideal_" + unit) for group in groups)
         return cost / ideal
@@ -64,13 +64,13 @@ class Counters:
         return self.sum(".*", "launches")
 
     def spans(self, name):
-        """When what has this name began and ended, in the order in which it began."""
+        """Returns begin and end of all intervals with this name, sorted by begin."""
         beside = self.record["repeats"][0]["beside"]
         return sorted((span["begin"], span["end"]) for span in beside if span["name"] == name)
 
 
 def local_volatility(stage):
-    """Yields what the CUDA stages promise, and whether it holds."""
+    """Yields each promise of the CUDA stages, and whether it holds."""
     naive, scan, coalesced, interleaved, shared, factored = (
         stage(name) for name in ("04_naive_cuda", "05_parallel_scan", "06_coalesced",
                                  "07_interleaved", "08_shared_grids", "09_factored"))
@@ -122,8 +122,8 @@ def local_volatility(stage):
 
 
 def stays_on_chip(stage, factored):
-    """Yields what 11 and 12 promise: 12 on the common problem; and on one whose grids need clusters of 4 blocks, where
-    2 options have a cluster each."""
+    """Yields the promises of 11 and 12: 12 on the common problem, and on one whose grids need clusters of 4 blocks,
+    with a cluster for each of 2 options."""
     in_thread_block, medium = (stage(name, numX=256, numY=32) for name in ("11_grid_per_block", "12_grid_per_cluster"))
     yield "11 has a block per option, and all time steps in one launch", (
         in_thread_block.sum("roll_back", "blocks"), in_thread_block.sum("roll_back", "launches")) == (3, 1)
@@ -143,7 +143,7 @@ def stays_on_chip(stage, factored):
                  for num_t in (4, 4 + more_steps))
 
     def of_step(*path):
-        """What a time step adds in roll_back."""
+        """Returns the increase of a counter of roll_back per time step."""
         return (many.sum("roll_back", *path) - few.sum("roll_back", *path)) / more_steps
 
     blocks = few.sum("roll_back", "blocks")
@@ -162,11 +162,11 @@ def stays_on_chip(stage, factored):
 
 
 def sweeps_once(stage):
-    """Yields what 16 to 18 promise, on the grid of *large*, which a cluster of 16 blocks holds."""
+    """Yields the promises of 16 to 18, on the grid of *large*, which fits into a cluster of 16 blocks."""
     grid, few_steps, more_steps = {"numX": 256, "numY": 256}, 4, 5
 
     def stages(name):
-        """A stage on a few steps, on more, and on a few for more options."""
+        """Returns the counters of a stage for few steps, for more steps, and for few steps with more options."""
         return (stage(name, **grid, numT=few_steps), stage(name, **grid, numT=few_steps + more_steps),
                 stage(name, **grid, numT=few_steps, outer=30))
 
@@ -181,7 +181,7 @@ def sweeps_once(stage):
         few, longer, more_options = stages(name)
 
         def of_step(*path, few=few, longer=longer):
-            """What a time step adds in sweep."""
+            """Returns the increase of a counter of sweep per time step."""
             return (longer.sum("sweep", *path) - few.sum("sweep", *path)) / more_steps
 
         yield (f"{number} launches five kernels, for more steps and more options, too",
@@ -206,8 +206,8 @@ def sweeps_once(stage):
 
 
 def ata(stage):
-    """Yields what the CUDA stages of AᵀA promise. The problem is one tile of stages 07 to 09, and 64 of those
-    before."""
+    """Yields the promises of the CUDA stages of AᵀA. The problem has one tile of stages 07 to 09, and 64 tiles of the
+    earlier stages."""
     names = ("03_naive_cuda", "04_tiled", "05_unrolled", "06_symmetric", "07_register_tiled",
              "08_double_buffered", "09_tensor_core")
     naive, tiled, unrolled, symmetric, registers, buffered, tensor = map(stage, names)
@@ -227,7 +227,7 @@ def ata(stage):
     yield ("06 writes as many sectors as 05",
            symmetric.sum("multiply", "global_stores", "sectors")
            == unrolled.sum("multiply", "global_stores", "sectors"))
-    written = 128 * 128 // 32  # requests by which 07 and 08 take their results out of shared memory
+    written = 128 * 128 // 32  # requests with which 07 and 08 read their results from shared memory
     yield ("07 loads operands from shared memory an eighth as often as 05",
            8 * (requests(registers, "shared_loads") - written) == requests(unrolled, "shared_loads"))
     yield ("08 loads from shared memory as often as 07",
@@ -255,7 +255,8 @@ def ata(stage):
 
 
 def in_bytes(stage):
-    """Yields what 10, 12 and 13 promise of AᵀA. The problem is three tiles of stage 10, and one of stages 12 and 13."""
+    """Yields the promises of 10, 12 and 13 of AᵀA. The problem has three tiles of stage 10, and one of stages 12 and
+    13."""
     moduli, side, cols = 15, 64, SETTINGS["ata"]["cols"]
     tiles, columns, kernel = cols // side * (cols // side + 1) // 2, 128 + 256, "multiply_residues"
     for rows in (128, 256):
@@ -287,7 +288,7 @@ def in_bytes(stage):
 
 
 def durbin_levinson(stage):
-    """Yields what the CUDA stages of Durbin-Levinson promise."""
+    """Yields the promises of the CUDA stages of Durbin-Levinson."""
     names = ("07_naive_cuda", "08_warp_reduction", "09_in_place_pairs", "10_graph", "11_persistent_kernel")
     naive, warp, halved, graph, persistent = map(stage, names)
     n = SETTINGS["durbin_levinson"]["n"]
@@ -326,8 +327,8 @@ def durbin_levinson(stage):
 
 
 def stays_in_registers(stage, number, name, n):
-    """Yields what 11 and 12 promise, on one block; common/cuda_on_cpu/tests has the clusters, in persistent.cu and
-    schur.cu."""
+    """Yields the promises of 11 and 12 on one block. The tests persistent.cu and schur.cu of the CPU device cover
+    clusters."""
     more_steps = 100
     few, longer = stage(name, n=n), stage(name, n=n + more_steps)
     yield f"{number} has all steps in one launch", few.launches() == longer.launches() == 1
@@ -340,8 +341,8 @@ def stays_in_registers(stage, number, name, n):
 
 
 def meets_rarely(stage, name, n):
-    """Yields what 13 and 14 promise: 64 steps per launch, whose warps read 128 pairs to keep 64. Sectors are the
-    least that hold what is read and written: lanes have four pairs each, and reach for one at a time."""
+    """Yields the promises of 13 and 14: 64 steps per launch, whose warps read 128 pairs to keep 64. The number of
+    sectors is the minimum for the accessed data: lanes have four pairs each and access one at a time."""
     number, blocked = name[:2], stage(name)
     launches = -(-n // 64)
     yield f"{number} launches a kernel for 64 steps, and two besides", (
@@ -349,7 +350,7 @@ def meets_rarely(stage, name, n):
     yield f"{number} waits once per block and launch, and nowhere else", (
         blocked.sum(".*", "block_barriers") == blocked.sum("advance", "blocks"))
     pair = 2 * blocked.bytes_of_number / 32  # sectors
-    # The first warp has nothing on its left; a warp of each block reads 64 leading pairs.
+    # The first warp has no left neighbour. One warp of each block reads 64 leading pairs.
     numbers = launches * (2 * n - n % 64) + 64 * blocked.sum("advance", "blocks")
     read, written = (blocked.sum("advance", group, "ideal_sectors")
                      for group in ("global_loads", "global_stores"))
@@ -361,7 +362,7 @@ def meets_rarely(stage, name, n):
 
 
 def durbin_levinson_batched(stage):
-    """Yields what the CUDA stages of batches of systems promise, on four warps of systems."""
+    """Yields the promises of the CUDA stages for batches of systems, on four warps of systems."""
     naive, on_chip = stage("02_naive_cuda"), stage("03_register_resident")
     n, warps = 64, 4
     yield "02 strides: each lane in a line of its own", naive.over_ideal("solve_systems") >= 4
@@ -369,7 +370,7 @@ def durbin_levinson_batched(stage):
     wavefronts = on_chip.shared_over_ideal("solve_in_registers")
     yield "03 has no bank conflicts in f64, few in f32", wavefronts == 1 or (
         on_chip.bytes_of_number == 4 and wavefronts <= 1.1)
-    # Besides, y and alpha of a system are stored and written: 4 n numbers.
+    # In addition, y and alpha of each system are stored: 4 n values in total.
     loads = warps * sum(k + 4 for k in range(0, n, 2)) + warps * 2 * n
     yield ("03 loads a number of r once for each two orders",
            on_chip.sum("solve_in_registers", "shared_loads", "requests") == loads)
@@ -391,7 +392,7 @@ def durbin_levinson_batched(stage):
 
 
 def matmul(stage):
-    """Yields what the CUDA stages of products of matrices promise, on six slices, two of them narrower."""
+    """Yields the promises of the CUDA stages of matrix products, on six slices, two of them narrower."""
     names = ("04_cuda_slices", "05_pinned", "06_double_buffered", "07_streams")
     sliced, pinned, buffered, streamed = stages = list(map(stage, names))
     l, m, slices = SETTINGS["matmul"]["l"], SETTINGS["matmul"]["m"], 6
@@ -417,13 +418,13 @@ def matmul(stage):
     yield "04 to 06 serialise each slice, 07 none", (
         [len(each.spans("serialise")) for each in stages] == [len(each.spans("deserialise")) for each in stages]
         == [slices, slices, slices, 0])
-    # The CPU device runs a kernel when it is waited for.
+    # The CPU device runs a kernel when the host waits for it.
     for number, counters, before in (("05", pinned, False), ("06", buffered, True)):
         ready, computed = counters.spans("serialise"), counters.spans("kernels")
         yield f"{number} serialises slice e + 1 {'before' if before else 'after'} it waits for slice e", all(
             (later[1] <= kernel[0]) == before for kernel, later in zip(computed, ready[1:]))
 
-    # Of three panels of A and eight of B, as many as the budget holds.
+    # As many of the three panels of A and eight panels of B are kept as fit into the budget.
     number, rows, cols = sliced.bytes_of_number, -(-l // 3), 16
     budgets = {(kept, coming): number * ((kept * rows + coming * cols) * m + 2 * rows * cols)
                for kept, coming in ((1, 2), (1, 3), (2, 2), (2, 3), (3, 2))}
@@ -439,7 +440,7 @@ def matmul(stage):
             yield f"{name[:2]} has the kernels of 07", all(
                 stage(name).sum(kernel, *what) == streamed.sum(kernel, *what)
                 for what in (("launches",), ("blocks",), ("global_loads", "requests")))
-    # There are two devices, and each of them takes every other slice at first.
+    # The two devices claim slices alternately at first.
     for name in ("11_multi_gpu", "14_all_gather"):
         several = stage(name)
         of_gpu = [[len(several.spans(f"{what}, GPU {gpu}")) for what in ("copy in", "kernels", "copy out")]
@@ -447,7 +448,7 @@ def matmul(stage):
         yield f"{name[:2]} deals the slices to both devices, which send at most their panels", all(
             kernels == fetched > 0 and sent <= 2 + 3 for sent, kernels, fetched in of_gpu) and sum(
                 fetched for _, _, fetched in of_gpu) == slices
-    # Two panels of A, as they were sent, lie beside those that are kept, and a third slice of C in the end.
+    # Stages 12 and 13 also need room for two panels of A as they were sent, and stage 13 for a third slice of C.
     for name, of_c in (("12_transposed", 2), ("13_overlapped_kernels", 3)):
         fitting = {fit: budget + number * (2 * rows * m + (of_c - 2) * rows * cols) for fit, budget in budgets.items()}
         yield f"{name[:2]} sends the panels that 09 sends", {
@@ -458,7 +459,7 @@ def matmul(stage):
             len(stage(name).spans(what)) == slices for what in ("kernels", "copy out"))
     if number == 8:
         return
-    # A number of f32 takes two of tf32, in panels and while they are copied into shared memory.
+    # A value of f32 takes two values of tf32, in panels and while the panels are copied into shared memory.
     apart, n = stage("10_split_tf32"), SETTINGS["matmul"]["n"]
     budgets = {fit: budget + 4 * (fit[0] * rows + fit[1] * cols + rows) * m for fit, budget in budgets.items()}
     yield "10 sends the panels that 09 sends", {
@@ -471,7 +472,7 @@ def matmul(stage):
     yield "10 has a block for each 128 × 256 of a slice", blocks == slices
     yield ("10 copies both parts of its rows and columns into shared memory once per block",
            requests(apart, "global_loads", "multiply_tiles") == 2 * 4 * m * (3 * l + 2 * n) // 16)
-    looks = requests(apart, "shared_loads", "multiply_tiles")  # of a warp, at 32 chunks of 16 bytes
+    looks = requests(apart, "shared_loads", "multiply_tiles")  # requests of a warp, each for 32 chunks of 16 bytes
     yield ("10 multiplies 8 numbers of each row three times, of 320 rows two chunks each by four warps",
            looks == blocks * warps * (m // 8) * 3 * 5)
     yield ("10 has no bank conflicts: 32 chunks take four wavefronts",
@@ -479,7 +480,7 @@ def matmul(stage):
 
 
 def advection(stage):
-    """Yields what the CUDA stages of advection promise, over 20 steps of a field whose rows are whole lines."""
+    """Yields the promises of the CUDA stages of advection, over 20 steps of a field whose rows are whole cache lines."""
     names = ("10_naive_cuda", "11_coalesced", "12_tiled", "13_register_rolling", "14_skewed_time_tiling", "15_convolved",
              "16_asynchronous_copies", "17_tensor_core_filter", "18_spectral")
     naive, coalesced, tiled, rolling, time_tiled, convolved, ahead, banded, spectral = map(stage, names)
@@ -487,7 +488,7 @@ def advection(stage):
     def sectors_of_request(counters, kernel, group):
         return counters.sum(kernel, group, "sectors") / counters.sum(kernel, group, "requests")
 
-    of_row = 32 * naive.bytes_of_number // 32  # sectors of 32 cells beside each other
+    of_row = 32 * naive.bytes_of_number // 32  # sectors of 32 adjacent cells
     yield "10 launches four kernels per step, 11 one", (naive.launches(), coalesced.launches()) == (4 * 20, 20)
     yield ("11 stores no more sectors than it must, 10 does, whose rows begin behind a halo",
            sectors_of_request(coalesced, "update", "global_stores") == of_row
@@ -515,7 +516,7 @@ def advection(stage):
            [streamed.sum("update", group, "requests") for group in ("global_loads", "global_stores")]
            == [rolling.sum("update", group, "requests") for group in ("global_loads", "global_stores")]
            and streamed.sum("update", "blocks") == 2 * rolling.sum("update", "blocks"))
-    if naive.bytes_of_number == 4:  # the same grids in either precision, and they take long
+    if naive.bytes_of_number == 4:  # the grids are the same in both precisions, and take long
         yield from takes_the_tallest(stage, coalesced)
     yield "14 sweeps four times for 20 steps", time_tiled.launches() == 4
     yield ("14 loads each pair once per sweep, by itself or beside a warp's edge",
@@ -540,7 +541,7 @@ def advection(stage):
 
 
 def takes_the_tallest(stage, coalesced):
-    """Yields what 11 to 13, 19 and 20 promise of a field of one column, as tall as is allowed."""
+    """Yields the promises of 11 to 13, 19 and 20 for a field with one column and the maximum number of rows."""
     described = json.loads(subprocess.run([coalesced.program, "--describe"], check=True,
                                           stdout=subprocess.PIPE).stdout)
     tallest = next(int(each["max"]) for each in described["parameters"] if each["name"] == "rows")
@@ -550,7 +551,7 @@ def takes_the_tallest(stage, coalesced):
 
 
 def advection_distributed(stage):
-    """Yields what the stages on several GPUs promise; there are two of them."""
+    """Yields the promises of the stages for several GPUs, on two devices."""
     settings, gpus, edges = SETTINGS["advection_distributed"], 2, 2
     rows, cols, steps = settings["rows"], settings["cols"], settings["steps"]
     alone, copied, graphs, persistent = map(stage, ("08_host_staged_messages", "09_peer_copies", "10_nccl",
@@ -576,22 +577,22 @@ def advection_distributed(stage):
            persistent.sum("advance", "block_barriers") == (2 * steps + 1) * rows)
     yield ("11 stores each cell once, two at a time, and edges once more, into the neighbour's halo",
            persistent.sum("advance", "global_stores", "requests") == (rows + gpus * edges) * cols // 64 * steps)
-    tiled = stage("12_time_tiled", steps=24)  # four sweeps
+    tiled = stage("12_time_tiled", steps=24)  # four sweeps of six steps
     yield "12 launches twice for a GPU and six steps", tiled.launches() == gpus * 2 * 24 // 6
     yield ("12 moves less than a sixth of what 10 moves for a step",
            6 * tiled.sectors("carry") / 24 < graphs.sectors("update") / steps)
 
 
 def nbody(stage):
-    """Yields what the CUDA stages of bodies promise, over two evaluations of all pairs of 1024 bodies."""
+    """Yields the promises of the CUDA stages of n-body, over two all-pairs evaluations of 1024 bodies."""
     names = ("04_naive_cuda", "05_tiled", "06_register_tiled", "10_split_reductions")
     naive, tiled, registers, split = map(stage, names)
-    pairs = 2 * 1024 * 1024 // 32  # of warps
+    pairs = 2 * 1024 * 1024 // 32  # per warp
 
     def requests(counters, group):
         return counters.sum("evaluate", group, "requests")
 
-    loads = registers.bytes_of_number * 8 // 16  # of a body, by 16 bytes
+    loads = registers.bytes_of_number * 8 // 16  # 16-byte loads per body
     yield ("04 loads seven numbers for each pair, and uses no shared memory",
            7 * pairs <= requests(naive, "global_loads") <= 7.01 * pairs
            and requests(naive, "shared_loads") == 0)
@@ -613,7 +614,7 @@ def nbody(stage):
     for name, counters in (("04", naive), ("05", tiled), ("06", registers), ("10", split)):
         yield (f"{name} launches an evaluation for the start, and three kernels per step",
                counters.launches() == 1 + 3)
-    blocks = -(-4224 // 512)  # for the 16 multiprocessors of the CPU device
+    blocks = -(-4224 // 512)  # for the 16 SMs of the CPU device
     for name, pieces in (("10_split_reductions", -(-8 * 16 // blocks)), ("11_short_last_wave", 32)):
         yield (f"{name[:2]} has {pieces} pieces of sums over 33 tiles",
                stage(name, bodies=4224, steps=0).sum("evaluate", "blocks") == pieces * blocks)
@@ -629,7 +630,7 @@ def nbody(stage):
 
 
 def streams_bodies(stage):
-    """Yields what 08 and 09 promise of one evaluation of 2048 bodies, in slices of 512 and of 256, on two devices."""
+    """Yields the promises of 08 and 09 for one evaluation of 2048 bodies, in slices of 512 and of 256, on two devices."""
     whole = stage("06_register_tiled", bodies=2048, steps=0)
     for slices in (4, 8):
         one, several = (stage(name, bodies=2048, steps=0, budget=44 * 4 * 2048 // slices)
@@ -638,7 +639,7 @@ def streams_bodies(stage):
             yield (f"{name} writes each sum once for each of {slices} slices of others, and goes on with it",
                    counters.sum("evaluate", "global_stores", "requests")
                    == slices * whole.sum("evaluate", "global_stores", "requests"))
-            if slices == 4:  # of whole blocks
+            if slices == 4:  # slices consist of whole thread blocks
                 yield (f"{name} loads from shared memory as often as 06",
                        counters.sum("evaluate", "shared_loads", "wavefronts")
                        == whole.sum("evaluate", "shared_loads", "wavefronts"))
@@ -654,12 +655,12 @@ def streams_bodies(stage):
 
 
 def triangular_solve(stage):
-    """Yields what the CUDA stages of the triangular solve promise, on 5 blocks of 64 unknowns."""
+    """Yields the promises of the CUDA stages of the triangular solve, on 5 blocks of 64 unknowns."""
     names = ("04_naive_cuda", "05_blocked_cuda", "06_inverted_blocks", "07_flags_in_data", "08_prefetched")
     naive, blocked, inverted, one, prefetched = map(stage, names)
     n, steps, block = SETTINGS["triangular_solve"]["n"], 5, 64
-    below = steps * (steps - 1) // 2  # blocks of L below those on the diagonal
-    loads = block * block // 2 // 32  # of such a block, by pairs
+    below = steps * (steps - 1) // 2  # number of blocks of L below the diagonal
+    loads = block * block // 2 // 32  # requests for such a block, two values per lane
     sectors = block * block * naive.bytes_of_number // 32
 
     def requests(counters, kernels, group="global_loads"):
@@ -762,11 +763,11 @@ def triangular_solve(stage):
 
 
 def cholesky(stage):
-    """Yields what the CUDA stages of A = L Lᵀ promise, on two panels of 256 columns and half a third one."""
+    """Yields the promises of the CUDA stages of A = L Lᵀ, on two panels of 256 columns and half a third one."""
     panels, tiled, tensor = map(stage, ("06_panel_and_update", "07_tiled_update", "08_tensor_cores"))
     n, block, panel, tile = SETTINGS["cholesky"]["n"], 64, 256, 128
     steps = n // block
-    # What 05 does takes the CPU device long: half of the columns, with those of 06, tell as much.
+    # Stage 05 takes long on the CPU device. It is compared with stage 06 on half of the columns.
     few = n // 2
     naive, beside = (stage(name, n=few) for name in ("05_naive_cuda", "06_panel_and_update"))
 
@@ -808,7 +809,7 @@ def cholesky(stage):
 
 
 def keeps_busy(stage, tensor):
-    """Yields what 09, 12 and 13 promise of A = L Lᵀ: other launches of the same kernels, in streams of their own."""
+    """Yields the promises of 09, 12 and 13 of A = L Lᵀ: other launches of the same kernels, in several streams."""
     n, block, panel = SETTINGS["cholesky"]["n"], 64, 256
     number, chain = tensor.bytes_of_number, "factorise_block|solve_below"
     ahead, panels = stage("09_look_ahead"), -(-n // panel)
@@ -828,7 +829,7 @@ def keeps_busy(stage, tensor):
                len(sliced.spans("copy in")) == slices + again and len(sliced.spans("copy out")) == slices)
         yield (f"12 has the kernels of 08 on the diagonal and below it, in slices of {width} columns",
                sliced.sectors(chain) == tensor.sectors(chain))
-    # There are two devices, and each has every other panel.
+    # Each of the two devices has every other panel.
     several = stage("13_multi_gpu")
     of_gpu = [[len(several.spans(f"{what}, GPU {gpu}")) for what in ("panels", "fetch", "updates")] for gpu in (0, 1)]
     yield ("13 makes each panel on one of two devices, and fetches it to the other",
@@ -839,11 +840,11 @@ def keeps_busy(stage, tensor):
 
 
 def in_one_launch(stage, tensor):
-    """Yields what 10 and 11 promise, beside 08."""
+    """Yields the promises of 10 and 11, compared with 08."""
     gathered, one = stage("10_left_looking_tiles"), stage("11_one_launch")
     tile, tiles, square, squares = 128, SETTINGS["cholesky"]["n"] // 128, 16, 128 // 16
     below, all_tiles = tiles * (tiles - 1) // 2, tiles * (tiles + 1) // 2
-    products = sum(j * (tiles - j) for j in range(tiles))  # of tiles
+    products = sum(j * (tiles - j) for j in range(tiles))  # number of products of tiles
     of_tile, of_square = (side**2 * one.bytes_of_number // 32 for side in (tile, square))
     on_diagonal = squares * (squares + 1) // 2 * of_square
 
@@ -873,7 +874,7 @@ def in_one_launch(stage, tensor):
 
 
 def flags_per_sub_tile(stage):
-    """Yields what 14 to 20 promise. The copy engine moves 16 bytes at a time, half a sector."""
+    """Yields the promises of 14 to 20. The copy engine moves 16 bytes at a time, which is half a sector."""
     names = ("14_packed_tiles", "15_tma_bulk_copies", "16_split_barriers", "17_warp_specialisation", "18_flags_per_sub_tile",
              "19_root_free", "20_fragment_order")
     counted = {name[:2]: stage(name) for name in names}
@@ -881,7 +882,7 @@ def flags_per_sub_tile(stage):
     below, all_tiles = tiles * (tiles - 1) // 2, tiles * (tiles + 1) // 2
     of_tile, of_square = (side**2 * counted["14"].bytes_of_number // 32 for side in (tile, square))
     products = sum(j * (2 * (tiles - 1 - j) + 1) for j in range(tiles)) * of_tile  # two tiles each, one on the diagonal
-    under = squares * (squares - 1) // 2 * of_square  # the squares of a tile on the diagonal
+    under = squares * (squares - 1) // 2 * of_square  # the squares below the diagonal of a tile on the diagonal
     inverses = squares * of_square
     copied = products + below * (under + inverses)
 
@@ -918,7 +919,7 @@ def flags_per_sub_tile(stage):
 
 
 def multi_gpu_dataflow(stage, one, packed_once):
-    """Yields what 21 promises beside 20, on one device and on two."""
+    """Yields the promises of 21, compared with 20, on one device and on two."""
     alone, both = stage("21_multi_gpu_dataflow", gpus=1), stage("21_multi_gpu_dataflow")
 
     def count(counters, group):
@@ -933,7 +934,7 @@ def multi_gpu_dataflow(stage, one, packed_once):
 
 
 def swizzled_tile_order(stage, apart, all_tiles):
-    """Yields what 22 and 23 promise beside 20, with no more tiles than start at once."""
+    """Yields the promises of 22 and 23, compared with 20, with as many tiles as can start at once."""
     together, deep = stage("22_swizzled_tile_order"), stage("23_deeper_mma")
 
     def count(counters, group, what="sectors"):

@@ -1,6 +1,6 @@
 /// \file
-/// What depends on the processor: switches from stack to stack, and where shared memory lies. Few
-/// launches, since an emulator of another processor runs them.
+/// Processor-dependent code: switches between stacks, and the location of shared memory. There are
+/// few launches, because an emulator of another processor runs them.
 
 #include <cooperative_groups.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr unsigned threads = 96, blocks = 4, all_lanes = 0xFFFFFFFF;
 
-/// 1, 2, 3 and so on, a number per thread of the grid.
+/// The values 1, 2, 3 and so on, one per thread of the grid.
 std::vector<double> numbers() {
   std::vector<double> numbers(threads * blocks);
   std::iota(numbers.begin(), numbers.end(), 1.0);
@@ -39,7 +39,7 @@ TEST(vectors_are_added) {
   for (std::size_t i = 0; i < y.size(); ++i) expect_equal(y[i], 3 * (i + 1));
 }
 
-/// Numbers of both kinds stay in registers while threads wait.
+/// Integers and floating-point values stay in registers while threads wait.
 __global__ void reduce(const double* x, double* y) {
   __shared__ double parts[threads];
   const unsigned i = threadIdx.x;
@@ -76,7 +76,7 @@ TEST(lanes_shuffle) {
   for (std::size_t i = 0; i < y.size(); ++i) expect_equal(y[i], 32 * (32 * i + 16.5));
 }
 
-/// Shared memory of the next block, and of this one by the 32 bits that PTX has for an address.
+/// Accesses shared memory of the next block, and of this block through a 32-bit address of PTX.
 __global__ void __cluster_dims__(blocks, 1, 1) pass_around(const double* x, double* y) {
   __shared__ double mine[threads];
   const cg::cluster_group cluster = cg::this_cluster();
@@ -98,7 +98,7 @@ TEST(blocks_of_a_cluster_read_the_shared_memory_of_the_next) {
     expect_equal(y[i], (i + threads) % (threads * blocks) + 1 + i + 1);
 }
 
-/// A copy that comes later cannot use shared memory, which the device knows by its address.
+/// A later copy cannot use shared memory, which the device recognises by the address.
 __global__ void copy_shared(double* y, cudaError_t* error) {
   __shared__ double mine[2];
   mine[threadIdx.x] = 1;

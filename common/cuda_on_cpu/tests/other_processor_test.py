@@ -1,7 +1,7 @@
-"""The CPU device runs on AArch64: other_processor_test.py REWRITER. Speaks TAP.
+"""Tests that the CPU device runs on AArch64: other_processor_test.py REWRITER. Prints TAP.
 
-The device's sources, those of the plain variant, and other_processor.cu beside this file are compiled for AArch64 and run
-under an emulator. The rewriter runs here; only what it has preprocess a source is the other compiler.
+The sources of the device without analysis, and other_processor.cu next to this file, are compiled for AArch64 and run
+in an emulator. The rewriter runs on this machine and preprocesses the source with the compiler for AArch64.
 """
 
 import pathlib
@@ -21,7 +21,7 @@ COMMON = ["<algorithm>", "<map>", "<mutex>", "<string>", "<vector>", "<cuda_runt
 
 
 def device_sources():
-    """Those of a program without modules; of the switches, the one of this processor."""
+    """Returns the sources for a program without modules, with the stack switch for AArch64."""
     sources = [*DEVICE.glob("src/*.cpp"), *DEVICE.glob("src/machine/*.cpp"), *DEVICE.glob("src/runtime/*.cpp")]
     sources = [source for source in sources if not source.name.startswith("switch_") and source.stem not in NOT_CALLED]
     return sorted(sources) + [DEVICE / "src/machine/switch_aarch64.cpp", DEVICE / "src/analysis/no_analysis.cpp"]
@@ -45,8 +45,8 @@ def main():
         rewritten, program = folder / "other_processor.cpp", folder / "other_processor"
         run(sys.argv[1], HERE / "other_processor.cu", rewritten, folder / "depfile", COMPILER, *STANDARD,
             "-D__CUDACC__", "-DSTAIRCASE_CUDA_ON_CPU")
-        # Registers are used as in a fast program where threads are switched; the rest is compiled soonest, behind a
-        # header of what nearly all of it includes.
+        # The code that switches threads is optimised, so that it uses registers as in a fast program. All other code
+        # is compiled without optimisation, with a precompiled header.
         header = folder / "common.hpp"
         header.write_text("".join(f"#include {name}\n" for name in COMMON))
         run(COMPILER, *STANDARD, *PLAIN, "-O0", "-x", "c++-header", header, "-o", f"{header}.gch")

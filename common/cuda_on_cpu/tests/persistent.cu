@@ -1,6 +1,6 @@
 /// \file
-/// The kernels of the persistent stage of Durbin-Levinson, in shapes that small orders fill: the
-/// stage itself takes a cluster of several blocks only for orders that take the CPU device long.
+/// The kernels of the persistent stage of Durbin-Levinson, in shapes for small orders. The stage
+/// itself uses clusters of several blocks only for orders that take the CPU device long.
 
 #define main main_of_stage
 #include "../../../stages/durbin_levinson/11_persistent_kernel/persistent_kernel.cu"

@@ -1,11 +1,11 @@
 /// \file
-/// The command line of the programs with planted bugs.
+/// The command line of the programs with seeded bugs.
 ///
-/// A case is a namespace with one mistake. Its templates take `bug`: true plants the mistake, false
-/// is the correct twin. The line where the analysis should find it ends in `// planted: KIND`;
-/// where a mistake can be told in several ways, `// planted: KIND or KIND`; where nothing else may
-/// be told, `// planted alone: KIND`. Several lines of a case may carry it. Such a line outside of
-/// all cases counts for every case of its file.
+/// A case is a namespace with one bug. Its templates have a parameter `bug`: true selects the bug,
+/// false the correct counterpart. A line at which the analysis should find the bug ends in `//
+/// planted: KIND`. If there are several possible reports, it ends in `// planted: KIND or KIND`; if
+/// no other report is permitted, in `// planted alone: KIND`. Several lines of a case may be
+/// marked. A marked line outside all cases counts for every case of its file.
 
 #pragma once
 
@@ -14,12 +14,13 @@
 #include <string_view>
 
 struct Case {
-  const char* name;  ///< of its namespace
+  const char* name;  ///< name of the namespace
   void (*bug)();
   void (*twin)();
 };
 
-/// Runs `PROGRAM CASE|all bug|twin`, or lists the cases for `PROGRAM --list`.
+/// Runs `PROGRAM CASE|all bug|twin`, in which `twin` is the correct counterpart. `PROGRAM --list`
+/// lists the cases.
 inline int run_cases(int argc, char** argv, std::initializer_list<Case> cases) {
   const std::string_view name = argc > 1 ? argv[1] : "", version = argc > 2 ? argv[2] : "";
   if (argc == 2 && name == "--list") {

@@ -1,6 +1,6 @@
 /// \file
-/// Planted bugs: indices of arrays whose length the compiler knows, wide accesses that are not
-/// aligned, parts of words, and memory that an atomic is the first to touch.
+/// Seeded bugs: indices of arrays whose length the compiler knows, misaligned wide accesses, parts
+/// of words, and memory that an atomic operation accesses first.
 
 #include <cuda_runtime.h>
 
@@ -15,7 +15,7 @@ constexpr int threads = 64;
 
 namespace local_array_too_short {
 
-/// Keeps a window of five in an array of four.
+/// Stores a window of five elements; with the bug, in an array of four.
 template <bool bug>
 __global__ void smooth(const float* in, float* out, int radius) {
   float window[bug ? 4 : 5];
@@ -37,7 +37,7 @@ void run() {
 
 namespace local_histogram {
 
-/// Has no bin for the largest digit.
+/// Counts digits; with the bug, there is no bin for the digit 9.
 template <bool bug>
 __global__ void count(const int* digits, int* out) {
   int bins[bug ? 9 : 10] = {};
@@ -61,7 +61,7 @@ namespace constant_table_too_short {
 
 __constant__ float weights[8], others[8];
 
-/// Takes one weight more than there are; the next table begins there.
+/// Sums weighted values; with the bug, it reads one weight too many, from the next table.
 template <bool bug>
 __global__ void weigh(const float* in, float* out, int n) {
   float sum = 0;
@@ -124,7 +124,7 @@ void run() {
 
 namespace shared_row_too_short {
 
-/// A row of the tile has no room for the halo on the right.
+/// Stores a row with its halo; with the bug, the tile has no room for the right halo.
 template <bool bug>
 __global__ void stencil(const float* in, float* out) {
   __shared__ float tile[2][bug ? threads : threads + 2];
@@ -175,7 +175,7 @@ void run() {
 
 namespace misaligned_float4 {
 
-/// Skips a header of one number before it reads in fours.
+/// Skips a header before it reads groups of four floats; with the bug, one float only.
 template <bool bug>
 __global__ void copy(const float* in, float4* out) {
   const auto* fours = reinterpret_cast<const float4*>(in + (bug ? 1 : 4));
@@ -193,7 +193,7 @@ void run() {
 
 namespace misaligned_rows {
 
-/// Rows of an odd number of floats cannot be written in pairs.
+/// Writes rows in pairs of floats; with the bug, the row pitch is odd.
 template <bool bug>
 __global__ void clear(float* matrix, int pitch) {
   auto* row = reinterpret_cast<float2*>(matrix + blockIdx.x * pitch);
@@ -211,7 +211,7 @@ void run() {
 
 namespace misaligned_shared_memory {
 
-/// Puts doubles behind an odd number of integers.
+/// Places doubles after integers; with the bug, the number of integers is odd.
 template <bool bug>
 __global__ void sums(double* out) {
   extern __shared__ int raw[];
@@ -233,7 +233,7 @@ void run() {
 
 namespace float4_at_half_its_size {
 
-/// A multiple of eight bytes is not enough for sixteen.
+/// Reads 16 bytes at once; with the bug, the address is a multiple of 8 only.
 template <bool bug>
 __global__ void sums(const float* in, float* out) {
   const float* first = in + (bug ? 2 : 4) + 4 * threadIdx.x;
@@ -252,7 +252,7 @@ void run() {
 
 namespace double2_in_odd_rows {
 
-/// Rows of an odd number of doubles begin between two pairs; the twin's have one more.
+/// Writes rows in pairs of doubles; the correct counterpart pads the odd row length.
 template <bool bug>
 __global__ void clear(double* matrix) {
   constexpr int pitch = bug ? 15 : 16;
@@ -271,7 +271,7 @@ void run() {
 
 namespace float4_in_padded_shared_rows {
 
-/// Padding by two floats spares the banks, but only padding by four keeps rows aligned.
+/// Padding by two floats avoids bank conflicts, but only padding by four keeps rows aligned.
 template <bool bug>
 __global__ void reverse(const float4* in, float4* out) {
   __shared__ float tile[8][bug ? 34 : 36];
@@ -292,7 +292,7 @@ void run() {
 
 namespace read_only_float4 {
 
-/// A load past the cache is as particular as any other.
+/// A load through the read-only cache requires the same alignment as other loads.
 template <bool bug>
 __global__ void lasts(const float* in, float* out) {
   const auto* fours = reinterpret_cast<const float4*>(in + (bug ? 2 : 0));
@@ -310,7 +310,7 @@ void run() {
 
 namespace pairs_that_are_no_vector {
 
-/// A structure of two doubles may begin at any of them; the bug promises what is not so.
+/// A structure of two doubles needs 8-byte alignment; with the bug, it declares 16 bytes.
 struct Pair {
   double first, second;
 };
@@ -337,7 +337,7 @@ void run() {
 
 namespace misaligned_word_of_bytes {
 
-/// Reads a message's length behind a tag of one byte; the twin puts it together from bytes.
+/// Reads a length after a tag of one byte; the correct counterpart assembles it from bytes.
 template <bool bug>
 __global__ void length(const unsigned char* message, unsigned* out) {
   if (bug)
@@ -358,7 +358,7 @@ void run() {
 
 namespace counter_never_cleared {
 
-/// Counts in fresh memory; the twin clears it.
+/// Counts in uninitialised memory, which the correct counterpart clears.
 __global__ void count(int* counter) {
   atomicAdd(counter, 1);  // planted: uninitialised read
 }
@@ -377,7 +377,7 @@ void run() {
 
 namespace one_byte_of_a_counter_cleared {
 
-/// Counts where one byte was cleared, as if a fill had a length in elements.
+/// Counts in memory of which only one byte was cleared, as if a memset took a number of elements.
 __global__ void count(int* counter) {
   atomicAdd(counter, 1);  // planted: uninitialised read
 }
@@ -419,7 +419,7 @@ void run() {
 
 namespace largest_of_nothing {
 
-/// The maximum begins with whatever is there; the twin stores a first value by an exchange.
+/// Computes a maximum of uninitialised memory; the correct counterpart stores a first value by an exchange.
 template <bool bug>
 __global__ void largest(const int* in, int* out) {
   if (!bug && threadIdx.x == 0) atomicExch(out, in[0]);
@@ -441,7 +441,7 @@ void run() {
 
 namespace lock_never_opened {
 
-/// Takes a lock that nobody has set to open.
+/// Acquires a lock that was never initialised.
 __global__ void locked(int* lock, int* sum) {
   if (threadIdx.x != 0) return;
   while (atomicCAS(lock, 0, 1) == 1) {  // planted: uninitialised read
@@ -467,7 +467,7 @@ void run() {
 
 namespace bytes_of_neighbours {
 
-/// Each thread updates its own byte; with the bug, its neighbour's, too.
+/// Each thread updates its own byte; with the bug, also the byte of its neighbour.
 template <bool bug>
 __global__ void invert(unsigned char* image) {
   const int t = threadIdx.x;
@@ -487,8 +487,8 @@ void run() {
 
 namespace halves_in_shared_memory {
 
-/// Pairs of two-byte elements are exchanged, each thread with its own; the bug forgets a barrier
-/// before it reads its neighbour's.
+/// Threads exchange pairs of 2-byte elements. With the bug, there is no barrier before a thread
+/// reads the element of its neighbour.
 template <bool bug>
 __global__ void exchange(unsigned short* values) {
   __shared__ unsigned short tile[threads];
@@ -511,7 +511,7 @@ void run() {
 
 namespace bytes_at_the_border_of_blocks {
 
-/// Blocks of an odd number of bytes meet within a word.
+/// Blocks update odd numbers of bytes, so adjacent blocks share words; with the bug, also bytes.
 template <bool bug>
 __global__ void brighten(unsigned char* image, int width) {
   const int i = blockIdx.x * width + threadIdx.x;
@@ -529,8 +529,8 @@ void run() {
 
 namespace padding_of_structures {
 
-/// Seven bytes of padding, which nobody writes, are copied with the rest; the bug forgets a member
-/// that is used after the copy.
+/// The copy includes seven bytes of uninitialised padding. With the bug, a member that is used
+/// after the copy is not initialised, either.
 struct Cell {
   char kind;
   double value;
@@ -574,7 +574,7 @@ void run() {
 
 namespace padding_behind_a_kilobyte {
 
-/// The padding of a row lies in another kilobyte than its values; the bug forgets some of these.
+/// The padding of a row is 1 KiB after its first value; with the bug, some values are uninitialised.
 struct Row {
   float values[256];
   float padding;

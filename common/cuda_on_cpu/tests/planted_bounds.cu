@@ -1,5 +1,5 @@
 /// \file
-/// Planted bugs: memory that is too small, gone, not yet written, or not the device's.
+/// Seeded bugs: memory that is too small, freed, uninitialised, or not accessible to the device.
 
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int threads = 64;
 
-/// The kernel of the cases whose mistake is the host's.
+/// The kernel of the cases whose bug is in host code.
 __global__ void twice(const int* in, int* out, int n) {
   const int i = blockIdx.x * threads + threadIdx.x;
   if (i < n) out[i] = 2 * in[i];
@@ -23,7 +23,7 @@ __global__ void twice(const int* in, int* out, int n) {
 
 namespace no_guard_at_the_tail {
 
-/// The last block has more threads than there are elements left.
+/// With the bug, threads of the last block access elements beyond the end.
 template <bool bug>
 __global__ void twice(const int* in, int* out, int n) {
   const int i = blockIdx.x * threads + threadIdx.x;
@@ -41,7 +41,7 @@ void run() {
 
 namespace one_before_the_beginning {
 
-/// The first element has no left neighbour.
+/// With the bug, the first thread reads a left neighbour, which does not exist.
 template <bool bug>
 __global__ void differences(const int* in, int* out) {
   const int t = threadIdx.x;
@@ -59,7 +59,7 @@ void run() {
 
 namespace swapped_extents {
 
-/// Takes the number of rows for the length of a row.
+/// With the bug, the number of rows is used as the length of a row.
 template <bool bug>
 __global__ void negate(int* matrix, int height, int width) {
   const int x = threadIdx.x, y = threadIdx.y;
@@ -78,7 +78,7 @@ void run() {
 
 namespace elements_for_bytes {
 
-/// Allocates as many bytes as there are elements.
+/// With the bug, the host allocates one byte per element.
 __global__ void fill(int* out) {
   out[threadIdx.x] = 1;  // planted: out of bounds
 }
@@ -96,7 +96,7 @@ void run() {
 
 namespace vector_over_the_end {
 
-/// Rounds the number of groups of four up, where the last group is not whole.
+/// With the bug, the number of groups of four is rounded up, beyond the last complete group.
 template <bool bug>
 __global__ void twice_in_fours(float4* values, int n) {
   const int i = threadIdx.x;
@@ -114,7 +114,7 @@ void run() {
 
 namespace dynamic_shared_memory_too_small {
 
-/// The launch gives half of what the kernel uses.
+/// With the bug, the launch provides half of the dynamic shared memory that the kernel uses.
 template <bool bug>
 __global__ void reverse(int* out) {
   extern __shared__ int dynamic_tile[];
@@ -135,7 +135,7 @@ void run() {
 
 namespace shared_array_too_short {
 
-/// Has no room for the element behind the tile, which the last thread needs.
+/// With the bug, the tile has no room for the element that the last thread needs.
 template <bool bug>
 __global__ void differences(const int* in, int* out) {
   __shared__ int tile[bug ? threads : threads + 1];
@@ -157,7 +157,7 @@ void run() {
 
 namespace used_after_free {
 
-/// Frees the input before the kernel that reads it is launched.
+/// With the bug, the input is freed before the launch of the kernel that reads it.
 __global__ void copy(const int* in, int* out) {
   out[threadIdx.x] = in[threadIdx.x];  // planted: use after free
 }
@@ -178,7 +178,7 @@ void run() {
 
 namespace freed_while_in_use {
 
-/// Frees in one stream what another still uses.
+/// With the bug, memory is freed in one stream while another stream still uses it.
 __global__ void fill(int* out) {
   out[threadIdx.x] = 1;  // planted: use after free or stream race
 }
@@ -200,7 +200,7 @@ void run() {
 
 namespace copied_after_free {
 
-/// The stream frees the memory before it comes to the copy.
+/// With the bug, the stream frees the memory before the copy.
 template <bool bug>
 void run() {
   const Stream stream;
@@ -221,7 +221,7 @@ void run() {
 
 namespace filled_after_free {
 
-/// The memory of the last step is cleared for the next, though it was given back in between.
+/// With the bug, memory of one step is cleared for the next one after it was freed.
 template <bool bug>
 void run() {
   const Stream stream;
@@ -240,7 +240,7 @@ void run() {
 
 namespace sum_without_a_zero {
 
-/// Adds to shared memory, which begins with whatever was there.
+/// Adds to shared memory, which is uninitialised with the bug.
 template <bool bug>
 __global__ void sums(const int* in, int* out) {
   __shared__ int tile[threads];
@@ -261,7 +261,7 @@ void run() {
 
 namespace early_return_before_a_store {
 
-/// Threads without an element of their own return before they have filled the tile.
+/// With the bug, threads without an element return before they have filled the tile.
 template <bool bug>
 __global__ void reverse(const int* in, int* out, int n) {
   __shared__ int tile[threads];
@@ -283,7 +283,7 @@ void run() {
 
 namespace device_memory_never_written {
 
-/// Fresh device memory is not zero.
+/// Adds to device memory, which is uninitialised with the bug.
 __global__ void accumulate(int* sums) {
   sums[threadIdx.x] += 1;  // planted: uninitialised read
 }
@@ -302,7 +302,7 @@ void run() {
 
 namespace copied_in_part {
 
-/// Copies as many bytes as there are elements.
+/// With the bug, the copy has one byte per element.
 __global__ void negate(const int* in, int* out) {
   out[threadIdx.x] = -in[threadIdx.x];  // planted: uninitialised read
 }
@@ -324,7 +324,7 @@ void run() {
 
 namespace host_reads_device_memory {
 
-/// Follows a pointer into device memory on the host.
+/// With the bug, host code dereferences a pointer to device memory.
 template <bool bug>
 void run() {
   const Buffer<int> in(threads), out(threads);
@@ -342,7 +342,7 @@ void run() {
 
 namespace kernel_reads_host_memory {
 
-/// Hands the kernel a pointer to ordinary memory of the host.
+/// With the bug, the kernel receives a pointer to pageable host memory.
 __global__ void copy(const int* in, int* out) {
   out[threadIdx.x] = in[threadIdx.x];  // planted: illegal device access
 }
@@ -362,7 +362,7 @@ void run() {
 
 namespace factor_of_the_host {
 
-/// A variable without a mark belongs to the host, whatever its name.
+/// A variable without annotation belongs to the host, whatever its name.
 #define ON_DEVICE __device__
 float factor = 2;
 ON_DEVICE float device_factor = 2;
@@ -383,7 +383,7 @@ void run() {
 
 namespace counter_of_the_host {
 
-/// A static member counts launches; only a managed one may do so on the device.
+/// A static member counts launches; device code may only access a managed member.
 struct Launches {
   static int on_host;
   static __managed__ int on_both;
@@ -408,7 +408,7 @@ void run() {
 
 namespace address_of_a_table_of_the_host {
 
-/// The address of a variable of the program is the host's; the device's is asked for.
+/// The address of a host variable cannot be used on the device; the address of a device variable is queried.
 int host_table[threads];
 int __device__ device_table[threads];
 
@@ -428,7 +428,7 @@ void run() {
 
 namespace variables_of_many_forms {
 
-/// Arrays, several in a declaration, those with initial values and those of a function's own.
+/// Declarations with several variables, with initial values, and within functions.
 __device__ int small[2] = {1, 2}, *pointer, count{3};
 static __device__ volatile unsigned flag;
 __device__ __align__(16) std::pair<int, float> pair;
@@ -464,7 +464,7 @@ void run() {
 
 #endif
 
-/// One block of a cluster tells the other a number as `tell` does.
+/// One block of a cluster sends a value to the other block through `tell`.
 template <typename Tell>
 __device__ void in_cluster(const Tell& tell) {
   __shared__ int number;
@@ -482,7 +482,7 @@ __device__ void in_cluster(const Tell& tell) {
 
 namespace told_beyond_the_cluster {
 
-/// The last block has none behind it.
+/// With the bug, the last block sends to a following block, which does not exist.
 template <bool bug>
 __global__ void __cluster_dims__(2, 1, 1) tell() {
   in_cluster([](int& number, staircase::TransferBarrier& told) {
@@ -500,7 +500,7 @@ void run() {
 
 namespace told_in_global_memory {
 
-/// Only shared memory has a place in every block.
+/// With the bug, a global address is used as the destination in another block's shared memory.
 template <bool bug>
 __global__ void __cluster_dims__(2, 1, 1) tell(int* out) {
   in_cluster([=](int& number, staircase::TransferBarrier& told) {
@@ -519,7 +519,7 @@ void run() {
 
 namespace read_beyond_the_cluster {
 
-/// The last block has none behind it: it may ask where its memory would be, and not look there.
+/// With the bug, the last block reads the shared memory of a successor, which does not exist.
 template <bool bug>
 __global__ void __cluster_dims__(2, 1, 1) pass_on(int* out) {
   __shared__ int mine;
@@ -543,7 +543,7 @@ void run() {
 
 namespace added_to_another_block {
 
-/// Blocks of a launch without clusters are clusters of one.
+/// In a launch without clusters, each block is a cluster of one.
 template <bool bug>
 __global__ void add() {
   __shared__ int sum;

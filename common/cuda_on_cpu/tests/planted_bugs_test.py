@@ -1,8 +1,8 @@
-"""Planted bugs are found, their correct twins are silent: planted_bugs_test.py PROGRAM-analyze...
+"""Tests that seeded bugs are found and correct counterparts give no finding: planted_bugs_test.py PROGRAM-analyze...
 
-The source of PROGRAM-analyze is PROGRAM.cu beside this file. Its cases are namespaces; where a bug
-should be found, the line ends in `// planted: KIND or KIND`, and in `// planted alone: KIND` if
-nothing else may be told. Speaks TAP.
+The source of PROGRAM-analyze is PROGRAM.cu next to this file. Its cases are namespaces. A line at which a bug should
+be found ends in `// planted: KIND or KIND`, or in `// planted alone: KIND` if no other error may be reported. Prints
+TAP.
 """
 
 import concurrent.futures
@@ -20,12 +20,12 @@ KINDS = {"race", "out of bounds", "use after free", "divergent barrier", "uninit
          "deadlock", "invalid mask", "host race", "stream race", "illegal host access",
          "illegal device access", "misaligned access", "ignored error", "failed assertion", "trap",
          "stack overflow", "not cooperative", "host function"}
-SECONDS = 120  # that a case may take
+SECONDS = 120  # time limit of a case
 
 
 def planted_lines(source):
-    """The kinds that may be told at each planted line, by case, those of all cases under None; and the
-    cases in which they are told alone."""
+    """Returns the kinds that may be reported at each marked line, by case, with lines outside all cases under None.
+    Also returns the cases in which no other error may be reported."""
     lines, alone, case = {}, set(), None
     for number, text in enumerate(source.read_text().splitlines(), 1):
         begin = re.match(r"namespace (\w+) \{$", text)
@@ -45,10 +45,10 @@ def planted_lines(source):
 
 
 def run(program, case, version):
-    """Exit status and errors of one run; no status where it took too long."""
+    """Returns exit status, errors and a problem of one run. The status is None after a timeout."""
     with tempfile.TemporaryDirectory() as name:
         report = pathlib.Path(name, "report.json")
-        # What a twin waits for comes, if late on a busy machine.
+        # The values that a correct counterpart waits for may arrive late on a busy machine.
         patience = {"CUDA_ON_CPU_PATIENCE": "100"} if version == "twin" else {}
         environment = os.environ | {"CUDA_ON_CPU_REPORT": str(report)} | patience
         try:
@@ -63,19 +63,19 @@ def run(program, case, version):
 
 
 def told(error):
-    """An error in one line."""
+    """Returns an error as one line of text."""
     return f"{error['kind']} at line {error['line']}, {error['other_line']}: {error['sentence']}"
 
 
 def is_planted(error, source, lines):
-    """Whether an error names a planted line, and a kind that may be told there."""
+    """Returns whether an error names a marked line and a kind that may be reported there."""
     places = ((error["file"], error["line"]), (error["other_file"], error["other_line"]))
     return any(error["kind"] in lines.get(line, ()) for file, line in places
                if pathlib.Path(file).name == source.name)
 
 
 def problems(program, source, case, version, lines, is_alone):
-    """Yields what is wrong with one run."""
+    """Yields the problems of one run."""
     status, errors, problem = run(program, case, version)
     if problem:
         yield problem
@@ -94,7 +94,8 @@ def problems(program, source, case, version, lines, is_alone):
 
 
 def cases_of(program):
-    """The runs of a program: (program, source, case, version, planted lines, whether they are told alone)."""
+    """Returns the runs of a program: (program, source, case, version, marked lines, whether no other error is
+    permitted)."""
     source = HERE / (re.sub("(-cpu)?-analyze$", "", program.name) + ".cu")
     planted, alone = planted_lines(source)
     names = subprocess.run([program, "--list"], stdout=subprocess.PIPE, text=True,

@@ -1,6 +1,6 @@
 /// \file
-/// Planted bugs: kernels that launch kernels. Each twin gives its children what they may use, in an
-/// order.
+/// Seeded bugs: kernels that launch kernels. Each correct counterpart passes permitted memory to
+/// its children, and orders their accesses.
 
 #include <cuda_runtime.h>
 
@@ -40,7 +40,7 @@ void run() {
 
 namespace launched_without_a_barrier {
 
-/// The other threads of the block may not have written yet.
+/// With the bug, the other threads of the block may not have written yet.
 __global__ void read(const int* in, int* out) {
   out[threadIdx.x] = in[threadIdx.x];  // planted: stream race
 }
@@ -117,7 +117,7 @@ void run() {
 
 namespace forgotten_before_it_is_used {
 
-/// What is fired and forgotten comes before nothing but tails.
+/// A fire-and-forget launch is ordered only before tail launches.
 __global__ void use(const int* in, int* out) {
   out[threadIdx.x] = 2 * in[threadIdx.x];  // planted: stream race
 }
@@ -161,7 +161,7 @@ void run() {
 
 namespace copied_too_early {
 
-/// A copy that a kernel asks for may be done at once.
+/// A copy that a kernel enqueues may be executed at once.
 template <bool bug>
 __global__ void launch(int* numbers) {
   if (!bug) numbers[threadIdx.x] = threadIdx.x;
@@ -189,7 +189,7 @@ __global__ void sum(const int* parts, int n, int* total) {
   *total = sum;
 }
 
-/// The last block has the parts of all summed.
+/// The last block launches a kernel that sums the parts of all blocks.
 template <bool bug>
 __global__ void launch(int* parts, unsigned* done, int* total) {
   if (threadIdx.x > 0) return;
@@ -214,7 +214,7 @@ using Flag = cuda::atomic_ref<int, cuda::thread_scope_device>;
 
 __global__ void raise(int* flag) { Flag(*flag).store(1, cuda::memory_order_release); }
 
-/// A kernel cannot wait for what it launches.
+/// A kernel cannot wait for the kernels that it launches.
 template <bool bug>
 __global__ void launch(int* flag) {
   if (threadIdx.x == 0) raise<<<1, 1>>>(flag);

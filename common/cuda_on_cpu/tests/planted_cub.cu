@@ -1,5 +1,5 @@
 /// \file
-/// Planted bugs around CUB: they are told at the line that calls it.
+/// Seeded bugs in uses of CUB, which are reported at the line of the call.
 
 #include <cuda_runtime.h>
 
@@ -21,7 +21,7 @@ using cub::DeviceScan;
 
 constexpr int size = 128;
 
-/// What an algorithm of CUB needs: some numbers, room for as many, and its temporary storage.
+/// The operands of an algorithm of CUB: an input, an output of the same size, and temporary storage.
 struct Rooms {
   int *in = nullptr, *out = nullptr;
   void* temp = nullptr;
@@ -206,7 +206,7 @@ void run() {
 
 namespace an_error_that_cub_looks_at {
 
-/// CUB's macro prints it, and no more than that.
+/// With the bug, an error is ignored. A macro of CUB prints it in the correct counterpart.
 template <bool bug>
 void run() {
   Rooms r;
@@ -218,7 +218,7 @@ void run() {
 
 namespace storage_without_its_size {
 
-/// The buffer is as large as the algorithm says, but for fewer items.
+/// With the bug, the temporary storage is large enough only for fewer items.
 template <bool bug>
 void run() {
   Rooms r;

@@ -1,5 +1,5 @@
 /// \file
-/// Planted bugs: threads that do not meet where others wait for them.
+/// Seeded bugs: threads that do not arrive at a barrier or warp operation that others wait for.
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -20,7 +20,7 @@ constexpr unsigned all_lanes = ~0u;
 
 namespace barrier_in_both_branches {
 
-/// Two barriers in the source are two barriers, even if every thread meets one of them.
+/// Barriers at two places in the source are different, even if every thread reaches one of them.
 template <bool bug>
 __global__ void reverse(int* out) {
   __shared__ int tile[threads];
@@ -51,7 +51,7 @@ void run() {
 
 namespace barrier_for_threads_with_work {
 
-/// Threads without an element skip the barrier, and meet the others at the next one.
+/// With the bug, threads without an element skip a barrier and arrive at the next one.
 template <bool bug>
 __global__ void reverse(const int* in, int* out, int n) {
   __shared__ int tile[threads];
@@ -76,7 +76,7 @@ void run() {
 
 namespace barrier_in_a_loop_of_any_length {
 
-/// Each thread takes as many turns as it has work, and the barrier along with them.
+/// Threads have different numbers of iterations; with the bug, the loop contains a barrier.
 template <bool bug>
 __global__ void largest_product(int* out) {
   __shared__ int largest;
@@ -102,7 +102,7 @@ void run() {
 
 namespace barrier_beside_a_warp_operation {
 
-/// Half a warp waits for the block, the other half for the warp.
+/// With the bug, half a warp waits for the block, the other half for the warp.
 template <bool bug>
 __global__ void sum(int* out) {
   const int t = threadIdx.x;
@@ -123,7 +123,7 @@ void run() {
 
 namespace flag_set_behind_the_barrier {
 
-/// One thread waits for a flag that another sets when both have met.
+/// With the bug, one thread waits for a flag that another thread sets after a common barrier.
 template <bool bug>
 __global__ void wait_for_flag(int* flag, int* out) {
   const int t = threadIdx.x;
@@ -147,7 +147,7 @@ void run() {
 
 namespace grid_barrier_of_some_blocks {
 
-/// A barrier of the grid waits for all blocks, but one has nothing to add.
+/// With the bug, a block without work skips a barrier of the grid.
 template <bool bug>
 __global__ void fill(int* out, int blocks) {
   const int b = blockIdx.x;
@@ -170,7 +170,7 @@ void run() {
 
 namespace barrier_expects_too_many {
 
-/// Threads without an element never arrive, but were counted.
+/// With the bug, threads without an element do not arrive at a barrier that counts them.
 template <bool bug>
 __global__ void reverse(const int* in, int* out, int n) {
   using Barrier = cuda::barrier<cuda::thread_scope_block>;
@@ -197,7 +197,7 @@ void run() {
 
 namespace barrier_expects_too_few {
 
-/// The barrier lets go when one of the two warps has arrived.
+/// With the bug, the barrier opens when one of the two warps has arrived.
 template <bool bug>
 __global__ void reverse(int* out) {
   using Barrier = cuda::barrier<cuda::thread_scope_block>;
@@ -223,7 +223,7 @@ void run() {
 
 namespace warp_barrier_of_half_a_warp {
 
-/// Names all lanes, of which one half waits elsewhere.
+/// With the bug, the mask contains all lanes, but half of them wait elsewhere.
 template <bool bug>
 __global__ void fill(int* out) {
   __shared__ int tile[32];
@@ -247,7 +247,7 @@ void run() {
 
 namespace shuffles_in_both_branches {
 
-/// Each half names all lanes, but they meet in two different shuffles.
+/// With the bug, both halves use a mask of all lanes in two different shuffles.
 template <bool bug>
 __global__ void rotate(int* out) {
   const int lane = threadIdx.x;
@@ -271,7 +271,7 @@ void run() {
 
 namespace lane_missing_from_its_mask {
 
-/// Leaves itself out of the lanes that take part.
+/// With the bug, the mask does not contain the calling lane.
 template <bool bug>
 __global__ void broadcast(int* out) {
   const int lane = threadIdx.x;
@@ -290,7 +290,7 @@ void run() {
 
 namespace lanes_of_two_minds {
 
-/// Each lane names only the lanes before it and itself.
+/// With the bug, the mask of each lane contains only lower lanes and itself.
 template <bool bug>
 __global__ void odd_lanes(int* out) {
   const int lane = threadIdx.x;
@@ -309,7 +309,7 @@ void run() {
 
 namespace shuffle_from_an_absent_lane {
 
-/// Sums 24 lanes as if they were 32: the first step asks lanes that take no part.
+/// Sums 24 lanes; with the bug, the first step reads lanes that do not participate.
 template <bool bug>
 __global__ void sum(const int* in, int* out) {
   const int lane = threadIdx.x;
@@ -337,7 +337,7 @@ void run() {
 
 namespace fewer_bytes_than_a_barrier_expects {
 
-/// Half of the threads of one block tell the other block of the cluster what all of them should.
+/// With the bug, only half of the threads of one block send to the other block of the cluster.
 template <bool bug>
 __global__ void __cluster_dims__(2, 1, 1) tell_the_other(int* out) {
   __shared__ int told[threads];
@@ -369,7 +369,7 @@ void run() {
 
 namespace barrier_of_a_part_of_a_tile {
 
-/// Threads without an element leave the others of their tile, of two warps, alone.
+/// With the bug, threads without an element skip the barrier of their tile of two warps.
 template <bool bug>
 __global__ void reverse(const int* in, int* out, int n) {
   __shared__ int values[2 * threads];
@@ -393,7 +393,7 @@ void run() {
 
 namespace block_of_no_whole_tiles {
 
-/// The last warp of the block is half a tile.
+/// With the bug, the last warp of the block is an incomplete tile.
 template <bool bug>
 __global__ void sum(const int* in, int* out) {
   const auto tile = cg::tiled_partition<threads>(cg::this_thread_block());
@@ -412,7 +412,7 @@ void run() {
 
 namespace tile_of_two_minds {
 
-/// One warp of the tile sums, the other one asks.
+/// With the bug, the warps of a tile execute different operations.
 template <bool bug>
 __global__ void sum(const int* in, int* out) {
   const auto tile = cg::tiled_partition<threads>(cg::this_thread_block());
@@ -436,8 +436,8 @@ void run() {
 
 namespace each_for_another_one {
 
-/// A shuffle in a tile of more than a warp takes one thread's value; a GPU waits for ever if they
-/// ask for several.
+/// A shuffle in a tile of more than a warp can read the value of only one thread. A GPU hangs if
+/// threads of the tile read from several.
 template <bool bug>
 __global__ void turn(int* values) {
   const auto tile = cg::tiled_partition<threads>(cg::this_thread_block());

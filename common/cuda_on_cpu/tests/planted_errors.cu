@@ -1,8 +1,8 @@
 /// \file
-/// Planted bugs: calls and launches that fail while nobody looks, kernels that end themselves. Each
-/// twin does it right, or fails and looks.
+/// Seeded bugs: calls and launches whose errors are ignored, and kernels that abort. Each correct
+/// counterpart succeeds, or handles the error.
 
-#undef NDEBUG  // kernels assert below
+#undef NDEBUG  // kernels use assert below
 
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
@@ -24,7 +24,7 @@ __global__ void fill(int* out, int n) {
 
 namespace too_many_threads {
 
-/// Asks for a thread per element in one block.
+/// With the bug, one block has one thread per element, which are too many.
 template <bool bug>
 void run() {
   const Buffer<int> out(2048);
@@ -37,7 +37,7 @@ void run() {
 
 namespace empty_grid {
 
-/// Rounds the number of blocks down, so that a small problem has none.
+/// With the bug, the number of blocks is rounded down, to 0 for a small problem.
 template <bool bug>
 void run() {
   const Buffer<int> out(40);
@@ -50,7 +50,7 @@ void run() {
 
 namespace too_much_shared_memory {
 
-/// Does not ask for more dynamic shared memory than every kernel gets.
+/// With the bug, the program does not request additional dynamic shared memory.
 __global__ void reverse(int* out) {
   extern __shared__ int many[];
   many[threadIdx.x] = threadIdx.x;
@@ -100,7 +100,7 @@ void run() {
 
 namespace freed_twice_in_streams {
 
-/// Frees in the stream of the last user, too.
+/// With the bug, memory is freed a second time, in the stream of its last user.
 template <bool bug>
 void run() {
   const Stream stream, other;
@@ -120,7 +120,7 @@ __global__ void increase(int* values) {
   values[threadIdx.x] += 1;  // planted: use after free
 }
 
-/// Resets the device, which gives all of its memory back.
+/// With the bug, memory is used after a reset of the device, which has freed it.
 template <bool bug>
 void run() {
   int* values = nullptr;
@@ -137,7 +137,7 @@ void run() {
 
 namespace freed_as_another_kind {
 
-/// Frees pinned memory of the host as if it were the device's.
+/// With the bug, pinned host memory is freed as device memory.
 template <bool bug>
 void run() {
   int* memory = nullptr;
@@ -152,7 +152,7 @@ void run() {
 
 namespace copy_too_long {
 
-/// Copies bytes for doubles into a buffer of floats.
+/// With the bug, the bytes of doubles are copied into a buffer of floats.
 template <bool bug>
 void run() {
   const Buffer<float> out(threads);
@@ -165,7 +165,7 @@ void run() {
 
 namespace copy_of_the_wrong_kind {
 
-/// Names the wrong direction.
+/// With the bug, the direction of a copy is wrong.
 template <bool bug>
 void run() {
   const Buffer<int> in(threads);
@@ -212,7 +212,7 @@ namespace copy_from_the_name_of_a_variable {
 __device__ int results[8];
 __global__ void write_results() { results[threadIdx.x] = threadIdx.x; }
 
-/// Names a variable where an address is wanted.
+/// With the bug, a device variable is passed as an address.
 template <bool bug>
 void run() {
   std::vector<int> values(8);
@@ -266,7 +266,7 @@ void run() {
 
 namespace memory_that_is_not_there {
 
-/// Goes on without the memory that it asked for; the twin asks for less.
+/// Continues after a failed allocation; the correct counterpart allocates less.
 template <bool bug>
 void run() {
   float* memory = nullptr;
@@ -282,7 +282,7 @@ void run() {
 
 namespace looked_at_too_early {
 
-/// Asks for the last error before the launch, and never again.
+/// With the bug, the last error is queried before the launch, but not afterwards.
 template <bool bug>
 void run() {
   const Buffer<int> out(threads);
@@ -321,7 +321,7 @@ void run() {
 
 namespace assertion_that_fails {
 
-/// A row has one index too many.
+/// With the bug, the index after the last row is out of order.
 __global__ void check_rows(const int* begins, int rows) {
   const int row = threadIdx.x;
   if (row < rows) assert(begins[row] <= begins[row + 1]);  // planted: failed assertion
@@ -356,7 +356,7 @@ void run() {
 
 namespace trap_of_a_cluster {
 
-/// The other block waits at the cluster's barrier, for the one that has failed.
+/// The other block waits at a barrier of the cluster for the block that has failed.
 __global__ void __cluster_dims__(2, 1, 1) divide(int* values, int by) {
   if (blockIdx.x == 0 && by == 0) __trap();  // planted alone: trap
   cooperative_groups::this_cluster().sync();
@@ -374,7 +374,7 @@ void run() {
 
 namespace race_before_a_trap {
 
-/// A thread ends the kernel while what the others of its warp did waits to be checked.
+/// A thread ends the kernel while accesses of other lanes of its warp are not checked yet.
 template <bool bug>
 __global__ void shift(int* out, int trapped) {
   __shared__ int row[threads];
@@ -396,10 +396,10 @@ void run() {
 
 namespace race_in_a_full_log {
 
-/// A thread ends the kernel while the others of its warp have done so much that they wait.
+/// A thread ends the kernel while other lanes wait, because their log of accesses is full.
 template <bool bug>
 __global__ void shift_rows(int* out, int trapped) {
-  constexpr int rows = 15;  // and one more access, of sixteen that are noted
+  constexpr int rows = 15;  // one access less than the 16 that are logged per lane
   __shared__ int all[rows][threads];
   const int i = threadIdx.x;
   if (i == trapped) __trap();
@@ -421,7 +421,7 @@ void run() {
 
 namespace grid_barrier_in_a_plain_launch {
 
-/// Is launched as if it did not wait for the whole grid.
+/// With the bug, the launch is not cooperative, although the kernel waits for the grid.
 __global__ void sum(const int* in, int* sums) {
   const auto grid = cooperative_groups::this_grid();
   if (threadIdx.x == 0) sums[blockIdx.x] = in[blockIdx.x];
@@ -447,8 +447,8 @@ void run() {
 
 namespace recursion_without_an_end {
 
-/// The bottom of the recursion is never reached, or soon. Which of two lines needs the stack's last
-/// bytes depends on how much of it is in use where the kernel begins.
+/// A recursion, which is almost endless with the bug. The line at which the stack overflows depends
+/// on the stack usage at the beginning of the kernel.
 __device__ __attribute__((noinline)) int depth(int n, volatile int* keep) {
   volatile int local[64];
   local[n & 63] = n;  // planted: stack overflow
@@ -469,7 +469,7 @@ void run() {
 
 namespace local_array_too_large {
 
-/// A table of 512 KiB fits into the local memory of a thread, but not together with a second table.
+/// A table of 512 KiB fits into the local memory of a thread, but not together with another one.
 template <bool bug>
 __device__ __attribute__((noinline)) void add(const unsigned char* in,  // planted: stack overflow
                                               volatile int* counts) {   // planted: stack overflow

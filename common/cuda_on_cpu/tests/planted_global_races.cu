@@ -1,5 +1,5 @@
 /// \file
-/// Planted bugs: blocks that touch global memory, or each other's shared memory, without an order.
+/// Seeded bugs: blocks that access global memory, or shared memory of other blocks, without an order.
 
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
@@ -19,7 +19,7 @@ constexpr int count = blocks * threads;
 
 namespace histogram_without_atomics {
 
-/// Reads a bin, adds one and stores it: another thread may do so in between.
+/// Increments a bin; with the bug, not atomically.
 template <bool bug>
 __global__ void histogram(const int* in, int* bins) {
   const int bin = in[blockIdx.x * threads + threadIdx.x] % 8;
@@ -40,7 +40,7 @@ void run() {
 
 namespace stencil_in_place {
 
-/// Overwrites elements whose old values the neighbours need.
+/// With the bug, overwrites elements whose old values the neighbouring threads need.
 template <bool bug>
 __global__ void smooth(int* values, int* smoothed) {
   const int i = blockIdx.x * threads + threadIdx.x;
@@ -59,8 +59,8 @@ void run() {
 
 namespace marked_by_several {
 
-/// Marks an element and those behind it, as its neighbours do; by the same mark, nothing is lost,
-/// whoever comes first.
+/// Stores marks in overlapping ranges. Concurrent stores of the same mark are harmless; with the
+/// bug, the threads store different marks.
 template <bool bug>
 __global__ void mark(int* marks) {
   int* const mine = marks + blockIdx.x * 2 * threads + threadIdx.x;
@@ -78,7 +78,7 @@ void run() {
 
 namespace swapped_twice {
 
-/// A transposition in place is the work of half the threads.
+/// Transposes in place, which is work for half of the threads; with the bug, all threads do it.
 template <bool bug>
 __global__ void transpose(int* matrix, int side) {
   const int x = threadIdx.x, y = blockIdx.x;
@@ -100,7 +100,7 @@ void run() {
 
 namespace overlapping_blocks {
 
-/// Takes the stride of blocks that overlap, as those of a stencil do, where none should.
+/// With the bug, the ranges of adjacent blocks overlap, as in a stencil.
 template <bool bug>
 __global__ void fill(int* out) {
   const int stride = bug ? threads - 2 : threads;
@@ -118,7 +118,7 @@ void run() {
 
 namespace plain_read_beside_atomics {
 
-/// Asks the counter itself for the ticket that atomicAdd has returned.
+/// With the bug, the ticket is read from the counter instead of the result of atomicAdd.
 template <bool bug>
 __global__ void draw_tickets(int* counter, int* tickets) {
   const int i = blockIdx.x * threads + threadIdx.x;
@@ -135,14 +135,14 @@ void run() {
 
 }  // namespace plain_read_beside_atomics
 
-__device__ unsigned blocks_done;  // back at 0 when the last block has counted
+__device__ unsigned blocks_done;  // 0 again after the last block has counted itself
 
-/// Whether this block is the last of the grid to ask.
+/// Whether this block is the last one of the grid to call this function.
 __device__ bool is_last_block() { return atomicInc(&blocks_done, gridDim.x - 1) == gridDim.x - 1; }
 
 namespace last_block_without_a_fence {
 
-/// The counter may be seen before the sum that it stands for.
+/// With the bug, the counter may become visible before the partial sum.
 template <bool bug>
 __global__ void sum(const int* in, int* partial, int* out) {
   __shared__ bool last;
@@ -173,7 +173,7 @@ void run() {
 
 namespace last_block_without_a_barrier {
 
-/// One thread counts its block as done while others have yet to store.
+/// With the bug, one thread counts its block as finished before other threads have stored.
 template <bool bug>
 __global__ void sum(const int* in, int* squares, int* out) {
   __shared__ bool last;
@@ -204,7 +204,7 @@ void run() {
 
 namespace handover_without_a_fence {
 
-/// The flag may be seen before the value that it announces.
+/// With the bug, the flag may become visible before the value.
 template <bool bug>
 __global__ void hand_over(int* value, int* flag, int* out) {
   if (blockIdx.x == 0) {
@@ -232,7 +232,7 @@ void run() {
 
 namespace block_barrier_for_a_grid {
 
-/// Waits for its own block, and reads what another one stored.
+/// With the bug, a barrier of the own block is expected to order a store of another block.
 template <bool bug>
 __global__ void swap_blocks(int* values, int* out) {
   const int t = threadIdx.x;
@@ -257,7 +257,7 @@ void run() {
 
 namespace block_barrier_for_a_cluster {
 
-/// Reads the other block's shared memory before that block has stored to it.
+/// With the bug, reads the other block's shared memory before that block has stored there.
 template <bool bug>
 __global__ void __cluster_dims__(2, 1, 1) swap_in_cluster(int* out) {
   __shared__ int tile[threads];
@@ -284,7 +284,7 @@ void run() {
 
 namespace cluster_entered_too_early {
 
-/// Writes to the other block's shared memory, which may not have started.
+/// With the bug, writes to the other block's shared memory before that block may have started.
 template <bool bug>
 __global__ void __cluster_dims__(2, 1, 1) send(int* out) {
   __shared__ int tile[threads];
@@ -308,7 +308,7 @@ void run() {
 
 namespace cluster_left_too_early {
 
-/// A block ends, and its shared memory with it, while the other may still read there.
+/// With the bug, a block ends while the other block may still read its shared memory.
 template <bool bug>
 __global__ void __cluster_dims__(2, 1, 1) read_and_leave(int* out) {
   __shared__ int tile[threads];
@@ -330,7 +330,7 @@ void run() {
 
 }  // namespace cluster_left_too_early
 
-/// Makes the barrier ready for the numbers that all threads of the other block store.
+/// Initialises the barrier for the values that all threads of the other block store.
 __device__ void expect_numbers(staircase::TransferBarrier& told) {
   if (threadIdx.x != 0) return;
   told.init(1);
@@ -340,7 +340,7 @@ __device__ void expect_numbers(staircase::TransferBarrier& told) {
 
 namespace told_before_the_cluster_has_met {
 
-/// Stores in the other block, whose barrier may not be ready.
+/// With the bug, stores in the other block before its barrier is initialised.
 template <bool bug>
 __global__ void __cluster_dims__(2, 1, 1) tell(int* out) {
   __shared__ int numbers[threads];
@@ -366,7 +366,7 @@ void run() {
 
 namespace told_after_its_end {
 
-/// Stores in the other block, which does not wait for it.
+/// With the bug, stores in the other block, which does not wait for the values.
 template <bool bug>
 __global__ void __cluster_dims__(2, 1, 1) tell(int* out) {
   __shared__ int numbers[threads];

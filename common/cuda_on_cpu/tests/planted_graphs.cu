@@ -1,5 +1,5 @@
 /// \file
-/// Planted bugs: nodes of graphs that do not wait for what makes, frees or decides what they use.
+/// Seeded bugs: graph nodes without dependencies on nodes that write, free or choose their operands.
 
 #include <cuda_runtime.h>
 
@@ -23,7 +23,7 @@ __global__ void ask(const int* value, cudaGraphConditionalHandle handle) {
   cudaGraphSetConditional(handle, value[blockIdx.x]);
 }
 
-/// A graph that is built, launched and waited for.
+/// Builds, launches and awaits a graph.
 class Graph {
  public:
   Graph() { check(cudaGraphCreate(&graph_, 0)); }
@@ -66,7 +66,7 @@ class Graph {
 
 namespace used_behind_the_node_that_frees {
 
-/// The free node waits for the kernel that fills the memory, and not for the one that reads it.
+/// With the bug, the free node depends on the kernel that writes, but not on the one that reads.
 template <bool bug>
 void run() {
   const Buffer<int> out(count);
@@ -86,7 +86,7 @@ void run() {
 
 namespace used_beside_the_node_that_allocates {
 
-/// The kernel does not wait for the memory to be there.
+/// With the bug, the kernel does not depend on the allocation of its memory.
 template <bool bug>
 void run() {
   Graph graph;
@@ -102,7 +102,7 @@ void run() {
 
 namespace read_before_it_is_written {
 
-/// Each launch allocates anew, and what the one before wrote is gone.
+/// With the bug, a kernel reads newly allocated memory of the graph before another kernel writes it.
 template <bool bug>
 void run() {
   const Buffer<int> out(count);
@@ -122,7 +122,7 @@ void run() {
 
 namespace freed_beside_its_reader {
 
-/// The free node, and the kernel that reads, both wait for the one that fills.
+/// With the bug, the free node and the reading kernel both depend only on the writing kernel.
 template <bool bug>
 void run() {
   const Buffer<int> out(count);
@@ -142,7 +142,7 @@ void run() {
 
 namespace left_memory_used_when_it_is_freed {
 
-/// What a graph leaves is the program's to free, and not before its last use.
+/// The program must free memory that a graph leaves; with the bug, it does so before the last use.
 template <bool bug>
 void run() {
   const Buffer<int> out(count);
@@ -161,7 +161,7 @@ void run() {
 
 namespace condition_asked_before_it_is_set {
 
-/// The node that chooses does not wait for the kernel that says what.
+/// With the bug, the conditional node does not depend on the kernel that sets its condition.
 template <bool bug>
 void run() {
   const Buffer<int> value(1), out(count);
@@ -191,7 +191,7 @@ __global__ void ask_in_all(const int* value, cudaGraphConditionalHandle handle) 
   cudaGraphSetConditional(handle, value[threadIdx.x]);  // planted: race
 }
 
-/// All threads set the condition, to values of their own.
+/// With the bug, all threads set the condition, to different values.
 template <bool bug>
 void run() {
   const Buffer<int> value(count);
@@ -213,7 +213,7 @@ void run() {
 
 namespace body_that_nobody_waits_for {
 
-/// What comes behind a loop waits for the loop, and not for what the loop waited for.
+/// With the bug, the kernel after a conditional node does not depend on that node.
 template <bool bug>
 void run() {
   const Buffer<int> value(1, 1), x(count), out(count);

@@ -1,5 +1,5 @@
 /// \file
-/// Planted bugs: launches on two devices that store into each other's memory and wait by flags.
+/// Seeded bugs: launches on two devices that store in each other's memory and wait by flags.
 
 #include <cuda_runtime.h>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr unsigned threads = 64, steps = 5;
 using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
 
-/// What a device has of its own: numbers that the other one stores, and how many steps are done.
+/// The memory of a device: values that the other device stores, and the number of finished steps.
 struct Part {
   int device;
   int* halo;
@@ -32,7 +32,7 @@ __device__ void tell(unsigned& done, unsigned step) {
   if (threadIdx.x == 0) Flag(done).store(step, cuda::memory_order_release);
 }
 
-/// Two devices that reach each other's memory.
+/// Two devices with peer access to each other.
 class Pair {
  public:
   Pair() {
@@ -51,8 +51,8 @@ class Pair {
     }
   }
 
-  /// Launches a cooperative kernel on each device, with its own part and the other one's, and waits
-  /// for both.
+  /// Launches a cooperative kernel on each device, with its own part and the part of the other, and
+  /// waits for both.
   void run(void (*kernel)(Part, Part)) {
     for (int d = 0; d < 2; ++d) {
       check(cudaSetDevice(d));
@@ -63,7 +63,7 @@ class Pair {
     finish_both(0);
   }
 
-  /// The same with plain launches. Waits for a device first, or for each before the other's launch.
+  /// Makes plain launches and waits for both devices, `first` first. Unless `at_once`, waits after each launch.
   void run_plain(void (*kernel)(Part, Part), int first, bool at_once = true) {
     for (int d = 0; d < 2; ++d) {
       check(cudaSetDevice(d));
@@ -89,7 +89,7 @@ class Pair {
 
 namespace flag_raised_before_all_have_stored {
 
-/// A flag tells of what its own thread has stored, and of others only behind a barrier.
+/// With the bug, a flag is set without a barrier, so it covers only stores of its own thread.
 template <bool bug>
 __global__ void exchange(Part own, Part other) {
   for (unsigned s = 0; s < steps; ++s) {
@@ -110,7 +110,7 @@ void run() {
 
 namespace flag_without_order {
 
-/// A relaxed store tells of nothing but itself.
+/// With the bug, the flag is set by a relaxed store, which orders no other store.
 template <bool bug>
 __global__ void exchange(Part own, Part other) {
   other.halo[threadIdx.x] = 7;
@@ -130,7 +130,7 @@ void run() {
 
 namespace halo_read_before_it_is_told {
 
-/// What the other device stores may not be there yet.
+/// With the bug, values of the other device are read before they have arrived.
 template <bool bug>
 __global__ void exchange(Part own, Part other) {
   for (unsigned s = 0; s < steps; ++s) {
@@ -166,7 +166,7 @@ void run() {
 
 namespace flag_of_a_plain_launch_without_order {
 
-/// Plain launches wait for each other, too.
+/// Blocks of plain launches can wait for each other, too.
 template <bool bug>
 __global__ void exchange(Part own, Part other) {
   for (unsigned s = 1; s < steps; ++s) {
@@ -188,7 +188,7 @@ void run() {
 
 namespace flag_of_a_launch_that_is_done_without_order {
 
-/// Who finds a flag raised does not wait for it, and may come when the other launch is done.
+/// With the bug, the flag is set by a relaxed store. The wait may begin after the first launch has ended.
 template <bool bug>
 __global__ void hand_on(Part own, Part other) {
   if (own.device == 1) wait_for(*own.done, 1);
@@ -207,7 +207,7 @@ void run() {
 
 namespace launched_when_the_other_is_done {
 
-/// Launches that wait for each other must be there before the host waits for either.
+/// With the bug, the host waits for one launch before it starts the launch that it depends on.
 __global__ void exchange(Part own, Part other) {
   tell(*other.done, 1);
   wait_for(*own.done, 1);

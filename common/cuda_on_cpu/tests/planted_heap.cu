@@ -1,6 +1,6 @@
 /// \file
-/// Planted bugs: memory that kernels ask for by `new` and malloc, and functions of the host that
-/// they call. Threads and kernels may use, and give back, what another one asked for.
+/// Seeded bugs: memory that kernels allocate with `new` and malloc, and host functions that they
+/// call. Threads and kernels may use, and free, memory that others have allocated.
 
 #include <cuda_runtime.h>
 
@@ -23,7 +23,7 @@ namespace list_without_an_end {
 
 __device__ Node* head;
 
-/// Forgets what the last node points to.
+/// With the bug, the last node's pointer is uninitialised.
 template <bool bug>
 __global__ void build(int n) {
   Node* last = nullptr;
@@ -67,7 +67,7 @@ void run() {
 
 namespace scratch_of_a_block {
 
-/// One thread asks for memory for all, and gives it back before others have read it.
+/// One thread allocates memory for all, and frees it; with the bug, before others have read it.
 template <bool bug>
 __global__ void reverse(int* out) {
   __shared__ int* scratch;
@@ -134,7 +134,7 @@ void run() {
 
 namespace host_function_in_a_kernel {
 
-/// Lacks __device__.
+/// Without __device__, this is a host function.
 int clamped(int x, int least) {  // planted: host function
   return x < least ? least : x;
 }

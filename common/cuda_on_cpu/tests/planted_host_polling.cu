@@ -1,5 +1,5 @@
 /// \file
-/// Planted bugs: hosts and kernels that look at memory until the other one has written it.
+/// Seeded bugs: hosts and kernels that poll memory until the other side has written it.
 
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
@@ -16,12 +16,12 @@ namespace {
 using Everywhere = cuda::atomic_ref<int, cuda::thread_scope_system>;
 using OnDevice = cuda::atomic_ref<int, cuda::thread_scope_device>;
 
-/// Looks at a flag until it is raised, but not for ever, for a bug may be that it never is.
+/// Polls a flag until it is set. With some bugs, the flag may never be set.
 void await(const volatile int* flag) {
   while (*flag == 0) continue;
 }
 
-/// Takes a result, whatever it is.
+/// Uses a result.
 volatile int taken = 0;
 void take(int value) { taken = value; }
 
@@ -47,7 +47,7 @@ void run() {
 
 namespace fence_for_the_device_only {
 
-/// What orders accesses for other threads of the device need not do so for the host.
+/// A fence for the device does not order accesses for the host.
 template <bool bug>
 __global__ void raise(int* result, volatile int* flag) {
   *result = 5;
@@ -93,7 +93,7 @@ void run() {
 
 namespace plain_flag {
 
-/// A compiler may keep in a register what is not volatile, or leave it for later.
+/// The compiler may keep non-volatile variables in registers, or delay their stores.
 template <bool bug>
 __global__ void raise(int* flag) {
   if (bug)
@@ -135,7 +135,7 @@ void run() {
 
 namespace flag_of_one_thread_for_all {
 
-/// The block's results are there when all of it has come to a barrier, not when one thread is done.
+/// The results of a block are complete after a barrier, not when one thread has finished.
 template <bool bug>
 __global__ void raise(int* results, volatile int* flag) {
   results[threadIdx.x] = 5;
@@ -158,7 +158,7 @@ void run() {
 
 namespace flag_of_one_block_for_all {
 
-/// The host waits for the flag of the first block and takes the results of both.
+/// With the bug, the host waits for the flag of the first block, and reads results of both.
 template <bool bug>
 __global__ void raise(int* results, int* flags) {
   results[blockIdx.x] = 5;
@@ -181,7 +181,7 @@ void run() {
 
 namespace flag_before_the_barrier_of_the_grid {
 
-/// The grid's results are there when all of it has come to a barrier.
+/// The results of a grid are complete after a barrier of the grid.
 template <bool bug>
 __global__ void raise(int* results, volatile int* flag) {
   const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
@@ -210,7 +210,7 @@ void run() {
 
 namespace question_for_another_block {
 
-/// What one block has seen of the host, the others know behind a barrier of the grid.
+/// After a barrier of the grid, all blocks are ordered after host writes that one block has seen.
 template <bool bug>
 __global__ void answer(volatile int* flag, const int* question, int* results) {
   const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
@@ -239,7 +239,7 @@ void run() {
 
 namespace question_behind_its_flag {
 
-/// A kernel waits until the host has put its question.
+/// A kernel waits for a flag that the host sets after writing a question.
 __global__ void answer(volatile int* flag, const int* question, int* result) {
   while (*flag == 0) continue;
   __threadfence_system();
@@ -264,7 +264,7 @@ void run() {
 
 namespace plain_flag_of_the_host {
 
-/// A kernel that does not say so need not look at memory again.
+/// Without volatile, the compiler may read memory only once.
 template <bool bug>
 __global__ void look(int* flag, int* seen) {
   if (bug)
@@ -287,7 +287,7 @@ void run() {
 
 namespace launched_behind_another_flag {
 
-/// What the host has seen of a kernel holds for those that it launches then, in whatever stream.
+/// Kernel results that the host has seen are ordered before later launches in every stream.
 __global__ void raise(int* result, volatile int* first, volatile int* second) {
   *first = 1;
   *result = 5;
@@ -315,7 +315,7 @@ void run() {
 
 namespace seen_by_one_thread_only {
 
-/// A thread of the host that has seen the flag knows; what the kernel wrote later it does not.
+/// A host thread that has seen the flag is ordered after earlier writes, but not after later ones.
 __global__ void raise(int* results, volatile int* flag) {
   results[0] = 5;
   __threadfence_system();

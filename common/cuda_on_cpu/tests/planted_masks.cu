@@ -1,5 +1,5 @@
 /// \file
-/// Planted bugs: lanes of a warp that are not those of the mask.
+/// Seeded bugs: warp operations by lanes that differ from the mask.
 
 #include <cuda_runtime.h>
 
@@ -12,7 +12,7 @@ constexpr unsigned all_lanes = ~0u;
 
 namespace ballot_without_its_lane {
 
-/// All lanes vote, under the mask of those that win.
+/// With the bug, all lanes vote with a mask of only the odd lanes.
 template <bool bug>
 __global__ void odd_lanes(unsigned* out) {
   const int lane = threadIdx.x;
@@ -31,7 +31,7 @@ void run() {
 
 namespace ballot_in_a_branch {
 
-/// Names lanes that have gone past the branch and wait for the block.
+/// With the bug, the mask contains lanes that skip the branch and wait for the block.
 template <bool bug>
 __global__ void count(int* out, int n) {
   const int lane = threadIdx.x;
@@ -53,7 +53,7 @@ void run() {
 
 namespace vote_for_those_that_are_done {
 
-/// Lanes leave the loop one by one, and the vote of the others names them.
+/// Lanes leave the loop one by one; with the bug, the mask of the others still contains them.
 template <bool bug>
 __global__ void steps(const int* start, int* out) {
   const int lane = threadIdx.x;
@@ -79,7 +79,7 @@ void run() {
 
 namespace match_with_the_mask_of_another {
 
-/// Each half looks for equals within itself, but names the other half.
+/// Each half searches for equal values among itself; with the bug, lanes pass the mask of the other half.
 template <bool bug>
 __global__ void equals(unsigned* out) {
   const int lane = threadIdx.x;
@@ -99,7 +99,7 @@ void run() {
 
 namespace sum_without_its_lane {
 
-/// The mask of the lanes behind the first has one lane too few.
+/// With the bug, the mask of the lanes after the first one lacks one lane.
 template <bool bug>
 __global__ void sums(int* out) {
   const int lane = threadIdx.x;
@@ -119,7 +119,7 @@ void run() {
 
 namespace shift_among_active_lanes {
 
-/// Takes for granted that lanes which branch alike are active together. The twin asks which do.
+/// Lanes shuffle in a branch; with the bug, __activemask is expected to contain all of them.
 template <bool bug>
 __global__ void differences(const int* in, int* out, int n) {
   const int lane = threadIdx.x;
@@ -141,7 +141,7 @@ void run() {
 
 namespace leader_of_active_lanes {
 
-/// Whichever lanes are active, one of them adds for all; the bug asks the first lane of the warp.
+/// One active lane adds for all; with the bug, the others read from lane 0 of the warp.
 template <bool bug>
 __global__ void slots(unsigned* counter, unsigned* out) {
   const int lane = threadIdx.x;
@@ -164,7 +164,7 @@ void run() {
 
 namespace barrier_of_active_lanes {
 
-/// A barrier of the lanes that happen to be active orders nothing for the others.
+/// With the bug, the barrier has only the active lanes, and does not order the other lanes.
 template <bool bug>
 __global__ void reverse(int* out) {
   __shared__ int tile[32];

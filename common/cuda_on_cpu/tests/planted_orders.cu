@@ -1,6 +1,6 @@
 /// \file
-/// Planted bugs: atomics and fences that do not reach far enough, updates of volatile variables
-/// that are lost, shuffles that leave their mask; and stores of one value by many, which are none.
+/// Seeded bugs: atomics and fences of insufficient scope, lost updates of volatile variables, and
+/// shuffles outside the mask. Several threads may store the same value.
 
 #include <cuda_runtime.h>
 #include <cuda/atomic>
@@ -14,7 +14,7 @@ constexpr int threads = 64;
 
 namespace atomic_for_the_block_only {
 
-/// Adds for one block what several add to.
+/// Several blocks add to one counter; with the bug, the additions have block scope.
 template <bool bug>
 __global__ void count(int* counter) {
   if (bug)
@@ -34,7 +34,7 @@ void run() {
 
 namespace narrow_and_wide_atomics {
 
-/// One block may add as narrowly as it likes to its own counter, but not where others look.
+/// A block may use block scope for its own counter, but not for a counter of several blocks.
 template <bool bug>
 __global__ void count(int* counters) {
   atomicAdd_block(&counters[1 + blockIdx.x], 1);
@@ -74,7 +74,7 @@ void run() {
 
 namespace fence_for_the_block_only {
 
-/// The last block adds up what the others have stored, which they have fenced for themselves only.
+/// The last block sums values of other blocks; with the bug, these used only fences of block scope.
 template <bool bug>
 __global__ void sum(const int* in, int* sums, unsigned* done, int* out) {
   if (threadIdx.x != 0) return;
@@ -101,7 +101,7 @@ void run() {
 
 namespace release_for_the_block_only {
 
-/// A flag that another block waits for is set with a release of the block's scope.
+/// Another block waits for a flag; with the bug, it is set with a release of block scope.
 template <bool bug>
 __global__ void hand_over(int* data, int* flag, int* out) {
   constexpr auto scope = bug ? cuda::thread_scope_block : cuda::thread_scope_device;
@@ -128,7 +128,7 @@ void run() {
 
 namespace volatile_sum {
 
-/// Volatile does not make an update whole.
+/// A read and a write of a volatile variable are not one atomic update.
 template <bool bug>
 __global__ void add(volatile int* sum) {
   if (bug)
@@ -148,7 +148,7 @@ void run() {
 
 namespace volatile_maximum {
 
-/// Compares and stores in two steps.
+/// With the bug, compares and stores in two separate steps.
 template <bool bug>
 __global__ void largest(const int* in, volatile int* out) {
   const int mine = in[threadIdx.x] + threadIdx.x;
@@ -170,8 +170,8 @@ void run() {
 
 namespace volatile_turns {
 
-/// Blocks take turns by a volatile flag, which is whole; the bug lets two threads of a block take
-/// the same turn.
+/// Blocks run in an order given by a volatile flag, which is permitted. With the bug, two threads of
+/// a block run at the same time.
 template <bool bug>
 __global__ void in_turn(volatile int* turn, int* sum) {
   if (threadIdx.x > bug) return;
@@ -194,7 +194,7 @@ void run() {
 
 namespace volatile_sum_in_step {
 
-/// The last warp of a block adds up as if its lanes ran in step.
+/// The last warp sums; with the bug, as if its lanes ran in lockstep.
 template <bool bug>
 __global__ void add_up(const int* in, int* out) {
   __shared__ volatile int s[threads];
@@ -224,7 +224,7 @@ void run() {
 
 namespace volatile_sum_unrolled {
 
-/// As samples had it before Volta.
+/// A reduction by the last warp, in the style of code from before Volta.
 template <bool bug>
 __global__ void add_up(const int* in, int* out) {
   __shared__ int shared[threads];
@@ -256,7 +256,7 @@ void run() {
 
 namespace volatile_flags_of_lanes {
 
-/// Lanes wait for each other's flags, round for round; the bug looks at them once.
+/// Lanes wait for each other's flags in every iteration; with the bug, they read them only once.
 template <bool bug>
 __global__ void take_part(int* out) {
   __shared__ volatile int rounds[32];
@@ -286,7 +286,7 @@ void run() {
 
 namespace volatile_turns_of_lanes {
 
-/// A lock goes from lane to lane, and with it two sums; the bug takes no turns.
+/// A lock, and two sums with it, moves from lane to lane; with the bug, lanes do not wait for it.
 template <bool bug>
 __global__ void in_turn(int count, int* out) {
   __shared__ volatile int turn, sums[2];
@@ -315,7 +315,7 @@ void run() {
 
 namespace flag_set_by_many {
 
-/// That anybody found something may be stored by all; which one found it may not.
+/// All threads may store the same flag, but not their different indices.
 template <bool bug>
 __global__ void find(const int* in, int* found) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -350,7 +350,7 @@ void run() {
 
 namespace shuffle_beyond_the_mask {
 
-/// Sixteen lanes pass a number round, as if they were thirty-two.
+/// Sixteen lanes rotate a value; with the bug, as if they were thirty-two.
 template <bool bug>
 __global__ void sums(const int* in, int* out) {
   const int t = threadIdx.x;
@@ -372,7 +372,7 @@ void run() {
 
 namespace butterfly_beyond_the_mask {
 
-/// Every lane of a butterfly uses what it gets.
+/// Every lane of a butterfly reduction uses the value that it receives.
 template <bool bug>
 __global__ void sums(const int* in, int* out, int n) {
   const int t = threadIdx.x;
@@ -395,7 +395,7 @@ void run() {
 
 namespace broadcast_from_outside {
 
-/// Asks the first lane of the warp, where the group begins later.
+/// With the bug, reads lane 0 of the warp, although the group begins at lane 8.
 template <bool bug>
 __global__ void broadcast(int* out) {
   const int t = threadIdx.x;

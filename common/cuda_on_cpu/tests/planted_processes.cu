@@ -1,5 +1,5 @@
 /// \file
-/// Planted bugs: memory and events that processes share. The other process is this program again.
+/// Seeded bugs: memory and events that processes share. The program starts itself as the other process.
 
 #include <cuda_runtime.h>
 #include <sys/wait.h>
@@ -19,13 +19,13 @@ constexpr const char* child_argument = "--child";
 __global__ void fill(int* x, int first) { x[threadIdx.x] = first + static_cast<int>(threadIdx.x); }
 __global__ void add_one(int* x) { x[threadIdx.x] += 1; }  // planted: use after free
 
-/// What the processes tell each other.
+/// The message between the processes.
 struct Handles {
   cudaIpcMemHandle_t memory;
   cudaIpcEventHandle_t event;
 };
 
-/// Tells the other process of memory and of an event, and waits until it is told to end.
+/// Shares memory and an event with the other process, and waits for its signal to end.
 int be_child() {
   const Buffer<int> x(count);
   cudaEvent_t event = nullptr;
@@ -42,7 +42,7 @@ int be_child() {
   return 0;
 }
 
-/// Another process, whose memory and event are open here.
+/// Another process, whose memory and event are open in this process.
 class Other {
  public:
   Other() {
@@ -52,7 +52,7 @@ class Other {
     if (process_ == 0) {
       dup2(to[0], STDIN_FILENO);
       dup2(from[1], STDOUT_FILENO);
-      unsetenv("CUDA_ON_CPU_REPORT");  // it is this process's
+      unsetenv("CUDA_ON_CPU_REPORT");  // only the parent writes this report
       execl("/proc/self/exe", "planted_processes", child_argument, static_cast<char*>(nullptr));
       _exit(3);
     }
@@ -81,7 +81,7 @@ class Other {
 
 namespace used_when_it_is_closed {
 
-/// Memory of another process is there until it is closed.
+/// Memory of another process exists until it is closed; with the bug, it is used afterwards.
 template <bool bug>
 void run() {
   const Other other;
@@ -96,7 +96,7 @@ void run() {
 
 namespace written_by_two_streams {
 
-/// That the memory is another process's does not make streams of this one wait for each other.
+/// Using memory of another process does not order the streams of this process.
 template <bool bug>
 void run() {
   const Other other;

@@ -1,5 +1,5 @@
 /// \file
-/// Planted bugs: ranks that wait for each other for ever, or touch what NCCL is still moving.
+/// Seeded bugs: ranks that wait for each other endlessly, or access memory that NCCL still transfers.
 
 #include <nccl.h>
 
@@ -19,7 +19,7 @@ __global__ void fill(int* out, int value) {
   out[threadIdx.x] = value;  // planted: stream race
 }
 
-/// Two ranks on two devices, with a stream, what they send and what they receive.
+/// One of two ranks on two devices, with a stream and buffers.
 struct Rank {
   ncclComm_t comm = nullptr;
   std::unique_ptr<Stream> stream;
@@ -52,7 +52,7 @@ class Pair {
   Rank ranks_[2];
 };
 
-/// Calls work(rank) in a thread for each rank, and waits for their streams.
+/// Calls work(rank) on a separate thread for each rank, and waits for the streams.
 template <typename Work>
 void in_threads(const Pair& ranks, Work work) {
   std::vector<std::thread> threads;
@@ -67,7 +67,7 @@ void in_threads(const Pair& ranks, Work work) {
 
 namespace one_thread_waits_between_its_ranks {
 
-/// The host waits for rank 0 before it calls for rank 1.
+/// With the bug, the host waits for rank 0 before it makes the call of rank 1.
 template <bool bug>
 void run() {
   const Pair ranks;
@@ -84,7 +84,7 @@ void run() {
 
 namespace both_send_first {
 
-/// A send may wait for its receive; that of both comes behind the send.
+/// A send may wait for its receive; with the bug, both ranks receive only after their sends.
 template <bool bug>
 void run() {
   const Pair ranks;
@@ -101,7 +101,7 @@ void run() {
 
 namespace both_wait_for_the_other_host {
 
-/// Each host waits for what its rank receives, before it sends what the other one waits for.
+/// With the bug, each host thread waits for a receive before it sends.
 template <bool bug>
 void run() {
   const Pair ranks;
@@ -119,7 +119,7 @@ void run() {
 
 namespace ranks_reduce_in_another_order {
 
-/// Rank 1 receives what rank 0 sends only behind the sum, for which rank 1 is needed.
+/// With the bug, rank 1 receives before, and rank 0 sends after, a sum that needs both.
 template <bool bug>
 void run() {
   const Pair ranks;
@@ -140,7 +140,7 @@ void run() {
 
 }  // namespace ranks_reduce_in_another_order
 
-/// Both ranks exchange what they have, in one group.
+/// Both ranks exchange their data in one group.
 void exchange(const Pair& ranks) {
   ncclGroupStart();
   for (int r = 0; r < 2; ++r) {
@@ -154,7 +154,7 @@ void exchange(const Pair& ranks) {
 
 namespace sent_before_it_is_computed {
 
-/// The kernel runs in another stream than the exchange, which does not wait for it.
+/// With the bug, the kernel runs in a stream that the exchange does not wait for.
 template <bool bug>
 void run() {
   const Pair ranks;
@@ -168,7 +168,7 @@ void run() {
 
 namespace received_while_it_is_used {
 
-/// The next step begins in another stream, and nothing says that the halo has come.
+/// With the bug, the next step runs in a stream that does not wait for the halo.
 template <bool bug>
 void run() {
   const Pair ranks;
@@ -182,7 +182,7 @@ void run() {
 
 namespace overwritten_while_it_is_sent {
 
-/// That rank 1 has received does not say that a stream of rank 0 may overwrite what it sent.
+/// With the bug, the buffer of rank 0 is overwritten after a wait for the stream of rank 1.
 template <bool bug>
 void run() {
   const Pair ranks;

@@ -1,5 +1,5 @@
 /// \file
-/// Planted bugs: threads of a block that touch its shared memory without waiting for each other.
+/// Seeded bugs: threads of a block that access its shared memory without synchronisation.
 
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>
@@ -14,7 +14,7 @@
 #include "planted.cuh"
 #include "resources.cuh"
 
-// A barrier in shared memory is made by init(), and not by its constructor.
+// A barrier in shared memory is initialised by init(), not by its constructor.
 #pragma nv_diag_suppress static_var_with_dynamic_init
 
 namespace {
@@ -23,7 +23,7 @@ constexpr int threads = 64;
 
 namespace no_barrier_after_a_store {
 
-/// Reads what another thread may not have stored yet.
+/// With the bug, reads elements that other threads may not have stored yet.
 template <bool bug>
 __global__ void reverse(int* out) {
   __shared__ int tile[threads];
@@ -44,7 +44,7 @@ void run() {
 
 namespace no_barrier_before_the_next_store {
 
-/// Overwrites, in the next turn of the loop, what slower threads still read.
+/// With the bug, the next iteration overwrites elements that slower threads still read.
 template <bool bug>
 __global__ void sum_of_neighbours(const int* in, int* out) {
   __shared__ int tile[threads];
@@ -70,7 +70,7 @@ void run() {
 
 namespace no_barrier_in_a_reduction {
 
-/// Adds sums that other warps are still making.
+/// With the bug, adds partial sums that other warps have not finished.
 template <bool bug>
 __global__ void sum(const int* in, int* out) {
   __shared__ int tile[threads];
@@ -95,7 +95,7 @@ void run() {
 
 namespace no_barrier_in_a_scan {
 
-/// Hillis and Steele's scan in one array: a barrier must part reading from writing.
+/// Hillis and Steele's scan in one array: a barrier must separate reads from writes.
 template <bool bug>
 __global__ void scan(int* values) {
   __shared__ int tile[threads];
@@ -122,7 +122,7 @@ void run() {
 
 namespace two_threads_for_one_element {
 
-/// Halves the index once too often, so that pairs of threads store to one element.
+/// With the bug, two threads each store to one element, because the index is halved.
 template <bool bug>
 __global__ void store(int* out) {
   __shared__ int tile[threads];
@@ -145,7 +145,7 @@ void run() {
 
 namespace weights_loaded_by_every_row {
 
-/// Every row of threads loads the weights, as one row would; the bug gives each row others.
+/// All rows of threads load the same weights; with the bug, each row loads different ones.
 template <bool bug>
 __global__ void load(const int4* weights, int4* out) {
   __shared__ int4 mine[16];
@@ -168,7 +168,7 @@ void run() {
 
 namespace same_half_of_a_double_buffer {
 
-/// Writes into the half that the others read.
+/// With the bug, writes into the half that other threads read.
 template <bool bug>
 __global__ void smooth(const int* in, int* out) {
   __shared__ int tile[2][threads];
@@ -194,7 +194,7 @@ void run() {
 
 namespace trust_in_lockstep {
 
-/// The lanes of a warp do not run in step; they need __syncwarp as a block needs __syncthreads.
+/// The lanes of a warp do not run in lockstep, and must use __syncwarp.
 template <bool bug>
 __global__ void sum_of_a_warp(const int* in, int* out) {
   __shared__ int tile[32];
@@ -219,7 +219,7 @@ void run() {
 
 namespace warp_barrier_for_a_block {
 
-/// Waits for its own warp alone, and reads what the other one stored.
+/// With the bug, waits only for its own warp, and reads elements of the other one.
 template <bool bug>
 __global__ void swap_warps(int* out) {
   __shared__ int tile[threads];
@@ -243,7 +243,7 @@ void run() {
 
 namespace group_too_small {
 
-/// Waits for a tile of 8 threads, and reads beyond it.
+/// With the bug, waits for a tile of 8 threads, and reads beyond it.
 template <bool bug>
 __global__ void reverse(int* out) {
   namespace cg = cooperative_groups;
@@ -265,7 +265,7 @@ void run() {
 
 namespace late_halo {
 
-/// Loads the element behind the tile after the barrier that should have covered it.
+/// With the bug, loads the element after the tile after the barrier that should order it.
 template <bool bug>
 __global__ void differences(const int* in, int* out) {
   __shared__ int tile[threads + 1];
@@ -288,7 +288,7 @@ void run() {
 
 namespace broadcast_without_a_barrier {
 
-/// One thread decides for all; the others do not wait for its decision.
+/// One thread writes a factor for all; with the bug, the others do not wait for it.
 template <bool bug>
 __global__ void scale(const int* in, int* out) {
   __shared__ int factor;
@@ -309,7 +309,7 @@ void run() {
 
 namespace helper_called_twice {
 
-/// The sum over the block, for every thread. Its tile is free again only when all have read it.
+/// The sum over the block, for every thread. All must have read the tile before it is reused.
 template <bool bug>
 __device__ int block_sum(int value) {
   __shared__ int tile[threads];
@@ -341,7 +341,7 @@ void run() {
 
 namespace result_read_beside_atomics {
 
-/// Reads the bins while others still add to them.
+/// With the bug, reads the bins while other threads still add to them.
 template <bool bug>
 __global__ void histogram(const int* in, int* out) {
   __shared__ int bins[8];
@@ -364,7 +364,7 @@ void run() {
 
 namespace zeroed_too_late {
 
-/// Adds to bins that another thread has yet to set to zero.
+/// With the bug, adds to bins that other threads have not cleared yet.
 template <bool bug>
 __global__ void histogram(const int* in, int* out) {
   __shared__ int bins[threads];
@@ -387,8 +387,8 @@ void run() {
 
 namespace arrival_before_the_warp_has_read {
 
-/// The second warp reads what the first one writes; its lane 0 tells for all of its lanes that they
-/// have read. They must meet behind their reads for that, not before.
+/// The second warp reads values that the first warp writes. Lane 0 of the second warp signals that all lanes have read. With
+/// the bug, the lanes synchronise before their reads instead of afterwards.
 template <bool bug>
 __global__ void pass_on(const int* in, int* out) {
   __shared__ int buffer[32];
@@ -425,8 +425,8 @@ void run() {
 
 namespace between_arrival_and_wait {
 
-/// All threads of the block arrive, write their next element and then wait. The next element is
-/// read by other threads after the same phase, which does not contain the write.
+/// All threads arrive, write their next element and then wait. With the bug, other threads read the
+/// next element after this phase, which does not order the write.
 template <bool bug>
 __global__ void write_between(int* out) {
   __shared__ int now[threads], next[threads];
@@ -453,8 +453,8 @@ void run() {
 
 namespace read_before_the_wait {
 
-/// The last thread to arrive reads before it waits. In another order of the threads, the others
-/// have not yet stored.
+/// With the bug, the last thread to arrive reads before it waits. In another order of the threads,
+/// the others have not stored yet.
 template <bool bug>
 __global__ void read_early(int* out) {
   __shared__ int tile[threads];
@@ -485,7 +485,7 @@ void run() {
 
 constexpr unsigned rounds = 5;
 
-/// A buffer that one thread fills by bulk copies and a warp empties.
+/// A buffer that one thread fills by bulk copies and that a warp empties.
 struct Channel {
   alignas(16) int buffer[32];
   staircase::TransferBarrier full, empty;
@@ -507,7 +507,7 @@ __device__ void fill(Channel& channel, const int* in) {
 
 namespace refill_before_the_buffer_is_empty {
 
-/// Does not wait until the last contents of the buffer have been read.
+/// With the bug, does not wait until the previous contents of the buffer have been read.
 template <bool bug>
 __global__ void pass_on(const int* in, int* out) {
   __shared__ Channel channel;
@@ -537,7 +537,7 @@ void run() {
 
 namespace use_before_the_buffer_is_full {
 
-/// Does not wait for the bytes to come.
+/// With the bug, does not wait for the copied bytes.
 template <bool bug>
 __global__ void pass_on(const int* in, int* out) {
   __shared__ Channel channel;
@@ -568,8 +568,8 @@ void run() {
 
 namespace barrier_behind_an_asynchronous_copy {
 
-/// Starts to copy into the half that slower threads still read; that the copy is waited for behind
-/// the barrier does not help them.
+/// With the bug, copies into the half that slower threads still read. The wait for the copy after
+/// the barrier does not order their reads.
 template <bool bug>
 __global__ void sum_of_neighbours(const int* in, int* out) {
   __shared__ int tile[2][threads];
@@ -601,7 +601,7 @@ void run() {
 
 namespace barrier_without_a_wait_for_the_copy {
 
-/// Meets the others, but the bytes may still be on their way.
+/// With the bug, a barrier is reached while the copied bytes may still be in transit.
 template <bool bug>
 __global__ void reverse(const int* in, int* out) {
   __shared__ int tile[threads];

@@ -1,5 +1,5 @@
 /// \file
-/// Planted bugs: a host, or a stream, that does not wait for work which it started elsewhere.
+/// Seeded bugs: a host or stream that does not wait for work in other streams.
 
 #include <cuda_runtime.h>
 
@@ -23,14 +23,14 @@ __global__ void add_one(const int* in, int* out) {
   out[threadIdx.x] = in[threadIdx.x] + 1;  // planted: stream race
 }
 
-/// Tells of a result that is not the expected one.
+/// Prints a result that differs from the expected one.
 void expect(int value, int expected) {
   if (value != expected) std::printf("%d instead of %d\n", value, expected);
 }
 
 namespace read_before_the_copy_is_done {
 
-/// An asynchronous copy to pinned memory is only begun when the call returns.
+/// An asynchronous copy to pinned memory has only begun when the call returns.
 template <bool bug>
 void run() {
   const Stream stream;
@@ -47,7 +47,7 @@ void run() {
 
 namespace function_of_the_stream_not_awaited {
 
-/// The stream says when the copy is done, by a function of the host.
+/// A host function in the stream signals the end of the copy.
 template <bool bug>
 void run() {
   const Stream stream;
@@ -67,7 +67,7 @@ void run() {
 
 namespace source_overwritten_too_early {
 
-/// Prepares the next input where an asynchronous copy may still read the last.
+/// With the bug, prepares the next input while an asynchronous copy may still read the previous one.
 template <bool bug>
 void run() {
   const Stream stream;
@@ -84,8 +84,8 @@ void run() {
 
 namespace wrong_staging_buffer_awaited {
 
-/// Two staging buffers take turns, each with a stream of its own: to refill one, its own last copy
-/// must be over.
+/// Two staging buffers are used alternately, each with its own stream. A buffer may be refilled
+/// only after its own last copy.
 template <bool bug>
 void run() {
   const Stream streams[2];
@@ -110,7 +110,7 @@ void run() {
 
 namespace managed_memory_read_at_once {
 
-/// A launch returns before the kernel has run; managed memory does not change that.
+/// A launch returns before the kernel has run, also for managed memory.
 template <bool bug>
 void run() {
   int* values = nullptr;
@@ -126,7 +126,7 @@ void run() {
 
 namespace pinned_result_read_at_once {
 
-/// The kernel writes straight to the host's memory, whenever it runs.
+/// The kernel writes directly to host memory, at an unspecified time.
 template <bool bug>
 void run() {
   const Pinned<int> result(count, -1);
@@ -140,7 +140,7 @@ void run() {
 
 namespace other_stream_awaited {
 
-/// Waits for a stream, but not for the one that does the work.
+/// With the bug, waits for a stream other than the one that does the work.
 template <bool bug>
 void run() {
   const Stream worker, other;
@@ -155,7 +155,7 @@ void run() {
 
 namespace no_event_between_streams {
 
-/// The second stream does not know of the first one's kernel.
+/// With the bug, the second stream does not wait for the kernel of the first one.
 template <bool bug>
 void run() {
   const Stream first, second;
@@ -173,7 +173,7 @@ void run() {
 
 namespace event_recorded_too_early {
 
-/// An event stands for what the stream had to do when it was recorded, and that was nothing.
+/// An event covers only earlier work of its stream; with the bug, there was no earlier work.
 template <bool bug>
 void run() {
   const Stream first, second;
@@ -192,7 +192,7 @@ void run() {
 
 namespace event_awaited_before_its_record {
 
-/// To wait for an event that nobody has recorded yet is not to wait.
+/// With the bug, waits for an event that was not recorded yet, which has no effect.
 template <bool bug>
 void run() {
   const Stream first, second;
@@ -211,7 +211,7 @@ void run() {
 
 namespace copy_in_another_stream {
 
-/// Copies the result out in a stream that does not wait for the kernel.
+/// With the bug, copies the result in a stream that does not wait for the kernel.
 template <bool bug>
 void run() {
   const Stream worker, other;
@@ -230,7 +230,7 @@ void run() {
 
 namespace stream_that_does_not_block {
 
-/// The default stream waits for other streams, but not for those made not to block.
+/// The default stream does not wait for non-blocking streams.
 template <bool bug>
 void run() {
   const Stream stream(bug ? cudaStreamNonBlocking : cudaStreamDefault);
@@ -247,7 +247,7 @@ void run() {
 
 namespace two_streams_write_one_buffer {
 
-/// Chunks are worked on side by side, in one scratch buffer.
+/// With the bug, chunks are processed concurrently in one scratch buffer.
 template <bool bug>
 void run() {
   const Stream first, second;
@@ -268,7 +268,7 @@ void run() {
 
 namespace node_without_its_dependency {
 
-/// Two kernels of a graph, of which the second one reads what the first one writes.
+/// Two kernels of a graph; the second one reads the results of the first one.
 template <bool bug>
 void run() {
   const Buffer<int> in(count), between(count), out(count);
@@ -299,7 +299,7 @@ void run() {
 
 namespace graph_without_its_event {
 
-/// A graph waits for an event that another stream records; recorded too early, it is of no use.
+/// A graph waits for an event of another stream; with the bug, the event is recorded too early.
 template <bool bug>
 void run() {
   const Buffer<int> in(count), between(count), out(count);

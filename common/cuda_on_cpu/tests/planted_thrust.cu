@@ -1,6 +1,6 @@
 /// \file
-/// Planted bugs in what algorithms of Thrust are given: they are told at the line of the call, or
-/// of the functor.
+/// Seeded bugs in arguments of Thrust algorithms, which are reported at the line of the call or of
+/// the functor.
 
 #include <cuda_runtime.h>
 #include <thrust/copy.h>
@@ -98,7 +98,7 @@ void run() {
   try {
     thrust::reduce(thrust::device, first, first + size);  // planted: illegal device access
   } catch (const thrust::system_error&) {
-    std::exit(EXIT_SUCCESS);  // the kernel was ended, and the vector cannot be freed any more
+    std::exit(EXIT_SUCCESS);  // the kernel failed, so the vector cannot be freed any more
   }
 }
 

@@ -1,9 +1,9 @@
 /// \file
-/// Planted bugs: blocks that collide after they have changed memory in place. Under analysis
-/// several threads may run them side by side, and then nobody may see what they did before they
-/// collided.
+/// Seeded bugs: blocks that have a data race after they have changed memory in place. Under
+/// analysis, several threads may run them speculatively. The writes before the race must then be
+/// undone.
 ///
-/// Each case prints what it came to, which trials_test.py compares, too.
+/// Each case prints its results, which trials_test.py compares, too.
 
 #include <cuda_runtime.h>
 
@@ -21,7 +21,7 @@ constexpr int count = blocks * threads;
 
 __device__ int index() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
 
-/// Prints a sum over bytes that tells arrays apart.
+/// Prints a checksum over bytes, which distinguishes arrays.
 template <typename T>
 void print_sum(const char* what, const T* device, std::size_t size) {
   const Pinned<T> values(size);
@@ -53,14 +53,14 @@ void run() {
 
 namespace sum_stored_by_every_lane {
 
-/// All lanes store the sum of their warp, which is one value; the bug stores their own.
+/// All lanes store the sum of their warp, which is one value; with the bug, different values.
 template <bool bug>
 __global__ void add(const int* x, int* total) {
   __shared__ int sum;
   const int mine = x[index()];
   sum = bug ? static_cast<int>(threadIdx.x) : __reduce_add_sync(0xFFFFFFFF, mine);  // planted: race
   __syncthreads();
-  if (threadIdx.x == 0) atomicAdd(total, sum);  // no trial comes so far
+  if (threadIdx.x == 0) atomicAdd(total, sum);  // no speculative run reaches this line
 }
 
 template <bool bug>
@@ -75,7 +75,7 @@ void run() {
 
 namespace neighbour_is_read {
 
-/// Reads what the block before it changes.
+/// With the bug, reads elements that the previous block changes.
 template <bool bug>
 __global__ void smooth(const double* x, double* y) {
   const int i = index();
@@ -94,7 +94,7 @@ void run() {
 
 namespace bytes_of_others {
 
-/// Blocks change bytes, of which some lie in one word with those of other blocks.
+/// Blocks change bytes, some of which share a word with bytes of other blocks.
 template <bool bug>
 __global__ void darken(unsigned char* image, int width) {
   const int i = static_cast<int>(blockIdx.x) * width + static_cast<int>(threadIdx.x);
@@ -114,7 +114,7 @@ void run() {
 
 namespace read_before_it_is_written {
 
-/// The first block reads when the second one has written already, if both run at the same time.
+/// The first block reads after the second one has written, if both run concurrently.
 template <bool bug>
 __global__ void look_ahead(int* x, int* y) {
   if (blockIdx.x == 0) {
@@ -139,7 +139,7 @@ void run() {
 
 namespace written_after_it_was_read {
 
-/// The first block writes when the others have read already, if they run at the same time.
+/// The first block writes after the other blocks have read, if all run concurrently.
 template <bool bug>
 __global__ void look_back(int* x, int* y) {
   if (blockIdx.x == 0) {
@@ -166,7 +166,7 @@ namespace variable_of_the_device {
 
 __device__ int numbers[2];
 
-/// The second block reads a variable, unless it has to wait for the first one to write it.
+/// With the bug, the second block reads the variable that the first block writes.
 template <bool bug>
 __global__ void pass_on(int* y) {
   if (threadIdx.x > 0) return;
@@ -214,7 +214,7 @@ void run() {
 
 namespace what_nobody_wrote {
 
-/// Told when all blocks have ended; of each line the first one in the order of the blocks.
+/// Reported after all blocks have ended; for each line, the first block in order is named.
 template <bool bug>
 __global__ void add(const int* x, int* y) {
   y[index()] = x[index()] + 1;  // planted: uninitialised read
@@ -236,10 +236,10 @@ void run() {
 
 namespace first_of_many {
 
-constexpr int in_stretch = 256;  // numbers whose accesses are checked by one thread
+constexpr int in_stretch = 256;  // elements whose accesses one thread checks
 
-/// The first block goes to memory that is checked beside that of the others, and does much there
-/// before; yet what it does is told, and of its first lane.
+/// The accesses of the first block are checked by another thread than those of the other blocks,
+/// and follow many other accesses. The first lane of the first block must still be reported.
 template <bool bug>
 __global__ void add(const int* known, const int* x, int* y) {
   const int t = static_cast<int>(threadIdx.x);

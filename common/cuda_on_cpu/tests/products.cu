@@ -1,5 +1,5 @@
 /// \file
-/// Products of matrices whose types are arguments, by cuBLAS and by cublasLt, against loops.
+/// Matrix products of cuBLAS and cublasLt with types as arguments, compared with loops.
 
 #include <cublasLt.h>
 #include <cublas_v2.h>
@@ -27,13 +27,13 @@ struct Handle {
 
 constexpr int m = 5, n = 7, k = 3;
 
-/// Small whole numbers, which all types hold.
+/// Small integers, which all types represent exactly.
 template <typename T>
 std::vector<T> whole(int count, int period) {
   return table<T>(count, [&](int i) { return T(static_cast<float>(i * 5 % period - period / 2)); });
 }
 
-/// Element (i, j) of a matrix by columns that may be transposed.
+/// Element (i, j) of a matrix in column order, which may be transposed.
 template <typename T>
 double at(const std::vector<T>& a, bool transposed, int stride, int i, int j) {
   return static_cast<double>(transposed ? a[i * stride + j] : a[j * stride + i]);
@@ -112,7 +112,7 @@ TEST(batches_are_strides_apart) {
   const Handle handle;
   const auto a = whole<float>(4 * 3, 7), b = whole<float>(4 * 3, 5);
   const Device<float> on_a(a), on_b(b), c(4 * 3);
-  const float alpha = 1, beta = 0;  // what was in the result does not matter
+  const float alpha = 1, beta = 0;  // with beta = 0, the initial result has no effect
   expect(cublasGemmStridedBatchedEx(handle.it, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &alpha,
                                     on_a.get(), CUDA_R_32F, 2, 4, on_b.get(), CUDA_R_32F, 2, 4,
                                     &beta, c.get(), CUDA_R_32F, 2, 4, 3, CUDA_R_32F,
@@ -144,13 +144,13 @@ TEST(products_that_cannot_be_are_refused) {
                         nullptr, type, 4, &beta, nullptr, type, 4, CUBLAS_COMPUTE_32F,
                         CUBLAS_GEMM_DEFAULT);
   };
-#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU has products of them, in other layouts
+#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU supports such products in other layouts
   expect(status(CUDA_R_8F_E4M3, 4) == CUBLAS_STATUS_NOT_SUPPORTED, "numbers of 8 bits");
 #endif
   expect(status(CUDA_R_32F, 3) == CUBLAS_STATUS_INVALID_VALUE, "columns overlap");
 }
 
-// --- Products as cublasLt describes them, for which a GPU wants sizes in fours
+// --- Products described by cublasLt. A GPU requires sizes that are multiples of four.
 
 namespace described {
 
@@ -210,7 +210,7 @@ class Described {
   cublasLtMatmulPreference_t preference;
 };
 
-// cuBLASLt 13 has no results by rows of operands by columns.
+// cublasLt 13 has no row-order results of column-order operands.
 #ifdef STAIRCASE_CUDA_ON_CPU
 constexpr int orders[] = {CUBLASLT_ORDER_COL, CUBLASLT_ORDER_ROW};
 #else

@@ -1,5 +1,5 @@
 /// \file
-/// Inline PTX: the instructions that sources hold most often, and their edges.
+/// Inline PTX: the most common instructions, and their edge cases.
 
 #include <cstdint>
 #include <cstring>
@@ -12,7 +12,7 @@ using tap::check;
 using tap::Device;
 using tap::expect_equal;
 
-/// Runs a function of a thread on one warp.
+/// Calls a function of the thread index in one warp.
 template <typename T, typename Function>
 __global__ void call(T* out, Function function) {
   out[threadIdx.x] = function(static_cast<unsigned>(threadIdx.x));
@@ -65,7 +65,7 @@ WARP_FUNCTION(TimeOfDevices, unsigned long long, {
 });
 
 TEST(all_devices_tell_one_time) {
-  // Both tell nanoseconds since 1970; a GPU's clock need not agree with the host's to the second.
+  // Both clocks count nanoseconds since 1970. A GPU's clock may differ from the host's by more than a second.
   constexpr double nanoseconds = 1e9, tolerance = 3600;
   const double now = static_cast<double>(std::time(nullptr));
   for (const auto then : called<unsigned long long>(TimeOfDevices()))
@@ -100,12 +100,12 @@ WARP_FUNCTION(Majority, unsigned, {
 
 TEST(bits) {
   expect_values(called<unsigned>(ShiftLeft()), [](unsigned t) {
-    return t + 8 < 32 ? 3u << (t + 8) : 0u;  // a GPU shifts all out
+    return t + 8 < 32 ? 3u << (t + 8) : 0u;  // a GPU shifts all bits out
   });
   expect_values(called<int>(ShiftRightSigned()),
                 [](unsigned t) { return 2 * t < 32 ? -1000 >> 2 * t : -1; });
   expect_values(called<int>(Extract()), [](unsigned t) {
-    const int digit = 0x12345678 >> t;  // the sign comes from the last bit that is there
+    const int digit = 0x12345678 >> t;  // the sign comes from the highest existing bit
     return t <= 28 ? static_cast<int>(static_cast<unsigned>(digit) << 28) >> 28 : 0;
   });
   expect_values(called<unsigned>(Insert()), [](unsigned t) {
@@ -176,7 +176,7 @@ TEST(memory) {
   const Device<float> in(tap::table<float>(128, [](int i) { return i; })), out(32);
   const Device<unsigned> count(std::vector<unsigned>{1, 0});
   move<<<1, 32>>>(in.get(), out.get(), count.get());
-  // Behind four numbers turned round, 8 bytes on, lies the second.
+  // The second element is 8 bytes after the beginning of four reversed elements.
   expect_values(out.to_host(), [](int t) { return 4 * (31 - t) + 1; });
   expect_equal(count.to_host(), {31u * 32 / 2 + 1, 1u});
 }
@@ -265,7 +265,7 @@ TEST(the_highest_bit) {
   expect_equal(out.to_host(), expected);
 }
 
-/// What a lane gets, and whether it gets another's.
+/// The value that a lane receives, and whether it comes from another lane.
 #define SHUFFLE(mode)                                                         \
   __global__ void mode##_by(unsigned* out, unsigned b, unsigned c) {          \
     unsigned x, found;                                                        \
@@ -317,7 +317,7 @@ TEST(votes) {
   expect_values(called<unsigned>(OddLanes()), [](unsigned) { return 0xaaaaaaaau; });
 }
 
-/// One block hands numbers to the next one, by a flag or by what is stored as a whole.
+/// One block passes values to the next one, through a flag or through single wide stores.
 __global__ void hand_on(int* data, unsigned* flag, uint2* pair, ulonglong2* wide, long* out) {
   if (blockIdx.x == 0) {
     data[0] = 7;

@@ -8,9 +8,9 @@
 namespace race_oracle {
 namespace {
 
-/// The value that the n-th operation writes. Its lowest bit is set if the operation locks. The
-/// other bits are a permutation of the indices, so sums and bytes of other values are rarely equal
-/// to it.
+/// The value that the n-th operation writes. The lowest bit of the value is set if the operation
+/// locks. The other bits are a permutation of the index, so that sums and parts of other values
+/// rarely equal it.
 unsigned value_of(unsigned number, bool locks) {
   constexpr unsigned most = 0x7FFF'FFFFu;
   number = (number ^ number >> 15) * 0x2C1B'3C6Du & most;
@@ -28,8 +28,8 @@ bool is_update(Kind kind) {
 bool reads_atomic(Kind kind) {
   return is_update(kind) || kind == volatile_load || kind == atomic_load || kind == await;
 }
-/// Whether an operation reads until it finds a value that it waits for. The order between the reads
-/// and other operations may differ.
+/// Whether an operation repeats its read until it finds an awaited value. Each read can have a
+/// different order relative to other operations.
 bool reads_repeatedly(Kind kind) { return kind == await || kind == lock; }
 bool writes(Kind kind) {
   return kind == store || kind == update || kind == copy_to || kind == fill ||
@@ -39,7 +39,7 @@ bool writes(Kind kind) {
 }  // namespace
 
 std::vector<Op> laid_out(Program& program) {
-  static unsigned numbers = 0;  // memory holds what programs before this one have left
+  static unsigned numbers = 0;  // memory keeps the values that earlier programs have written
   std::vector<Op> all;
   unsigned blocks = 0;
   for (Kernel& kernel : program.kernels) {
@@ -62,11 +62,12 @@ std::vector<Op> laid_out(Program& program) {
 
 namespace {
 
-/// Happens-before of an execution, as a graph of all operations, steps, and meetings of threads.
+/// The happens-before relation of an execution. The nodes of the graph are operations, host steps
+/// and barriers.
 class Oracle {
  public:
   /// \param uncertain the atomic variables with races
-  /// \param orders_all whether all order that is not certain counts
+  /// \param orders_all whether every uncertain order is assumed to hold
   Oracle(const Program& program, const std::vector<Op>& ops, const std::vector<Seen>& seen,
          const std::set<Byte>& uncertain, bool orders_all)
       : p_(program),
@@ -195,7 +196,8 @@ class Oracle {
   unsigned op_node(unsigned i) const { return static_cast<unsigned>(3 * p_.steps.size()) + i; }
   void add_edge(unsigned from, unsigned to) { next_[from].push_back(to); }
 
-  /// The host, and streams: each step has a node of the host, one of its begin and one of its end.
+  /// Adds the host and the streams. Each step has a node for the host, one for its begin and one
+  /// for its end.
   void add_steps() {
     unsigned last_of[streams], event_of[events];
     std::fill_n(last_of, streams, none);
@@ -249,7 +251,7 @@ class Oracle {
     return count >= 32 ? ~0u : (1u << count) - 1;
   }
 
-  /// The node of the n-th meeting of the block, or of a mask of a warp.
+  /// The node of the n-th barrier of a block or a gang, or of a mask of a warp.
   unsigned meeting(const std::vector<unsigned>& key) {
     const auto [at, is_new] = meetings_.try_emplace(key, static_cast<unsigned>(next_.size()));
     if (is_new) next_.emplace_back();
@@ -319,7 +321,7 @@ class Oracle {
       if (last != none && launch != launch_of_.end()) add_edge(last, launch->second + 1);
       ++threads_;
     }
-    // A thread that has ended counts as arrived at all that name it.
+    // A thread that has ended counts as arrived at all barriers that include it.
     for (const End& end : ends)
       for (const auto& [key, node] : meetings_) {
         if (key[0] != end.block) continue;
@@ -331,7 +333,7 @@ class Oracle {
       }
   }
 
-  /// The writes of atomic variables, by place and value.
+  /// Finds the writes of atomic variables, by variable and value.
   void find_writes() {
     for (unsigned i = 0; i < ops_.size(); ++i) {
       const Op& op = ops_[i];
@@ -362,14 +364,15 @@ class Oracle {
 
   Byte place_of(unsigned i) const { return byte_of(ops_[i].space, block_of_target(i), ops_[i].at); }
 
-  /// The node of the n-th value that an operation has read.
+  /// The node of the n-th read of an operation.
   unsigned node_of_read(unsigned i, unsigned n) const {
     const auto earlier = earlier_reads_.find(i);
     return earlier == earlier_reads_.end() || n >= earlier->second.size() ? op_node(i)
                                                                           : earlier->second[n];
   }
 
-  /// The operation may have read from any write of its variable.
+  /// Orders an operation after every write of its variable, because it may have read from any of
+  /// them.
   void add_all_reads(unsigned i) {
     for (const auto& [key, write] : writes_) {
       bool is_near = false;
@@ -378,8 +381,8 @@ class Oracle {
     }
   }
 
-  /// An operation acquires what was released by the write that it has read from, and by those that
-  /// this one, an update, has read from.
+  /// Orders an operation after the writes that it synchronises with: the write that it has read
+  /// from and, if this is an update, the write that the update has read from, and so on.
   void add_reads_from(unsigned i) {
     for (unsigned n = 0; n < seen_[i].count; ++n)
       for (unsigned write = write_of(i, seen_[i].values[n]); write != none;) {
@@ -390,10 +393,11 @@ class Oracle {
       }
   }
 
-  /// A write of release order releases itself and what came before it. Any write releases what came
-  /// before the last fence of its thread; and what came before fences of
-  /// other threads, if its thread has met them since.
-  /// \param acquire the node that acquires it
+  /// Adds the order that a write establishes for an operation that has read from it. A release
+  /// write orders itself and all earlier accesses of its thread. Every write orders the accesses
+  /// before the last fence of its thread. Moreover, a write orders the accesses before fences of
+  /// other threads, if a barrier orders these fences before the write.
+  /// \param acquire the node that acquires
   void add_release(unsigned write, unsigned acquire, bool is_near) {
     const Op& op = ops_[write];
     const Owner& who = owner_[write];
@@ -468,7 +472,8 @@ class Oracle {
   bool is_before(const Access& a, const Access& b) const {
     if (a.node == b.node || reach_.at(a.node)[b.node]) return true;
     if (!a.atomic || orders_all_) return false;
-    // The write and the earlier writes of its thread happen before the read that acquires it.
+    // The write and the earlier writes of its thread to the variable happen before the read that
+    // acquires it.
     return std::any_of(released_.begin(), released_.end(), [&](const auto& r) {
       const auto& [write, acquire] = r;
       return owner_[write].thread == a.thread && a.op <= write &&
@@ -487,27 +492,30 @@ class Oracle {
   const std::vector<Seen>& seen_;
   const bool orders_all_;
   std::vector<Owner> owner_;
-  std::vector<unsigned> barriers_;  // of the block that a thread has passed
+  std::vector<unsigned> barriers_;  // number of block barriers that the thread has passed
   std::vector<unsigned> gang_waits_,
-      next_gang_barrier_;        // for which it has waited, at which it arrives
-  std::vector<unsigned> warps_;  // operations of the full warp
+      next_gang_barrier_;        // gang barriers that the thread has waited for; index of the next
+                                 // gang barrier
+  std::vector<unsigned> warps_;  // number of operations of the full warp
   unsigned threads_ = 0;
-  std::map<unsigned, unsigned> launch_of_;  // the node of a kernel's begin
+  std::map<unsigned, unsigned> launch_of_;  // node of a kernel's begin, by kernel
   std::vector<std::vector<unsigned>> next_;
-  std::map<unsigned, std::vector<unsigned>> next_of_writes_;  // the operations that acquire
+  std::map<unsigned, std::vector<unsigned>> next_of_writes_;  // nodes that acquire from a write
   std::map<std::vector<unsigned>, unsigned> meetings_;
   std::map<std::pair<Byte, unsigned>, unsigned> writes_;
-  std::map<unsigned, std::vector<unsigned>> earlier_reads_;  // nodes, by the operation
+  std::map<unsigned, std::vector<unsigned>> earlier_reads_;  // nodes of all reads except the last,
+                                                             // by operation
   std::vector<std::pair<unsigned, unsigned>> released_;      // a write, and the node that acquires
+                                                             // from it
   std::vector<Access> accesses_;
-  std::map<unsigned, std::vector<bool>> reach_;  // of accesses
+  std::map<unsigned, std::vector<bool>> reach_;  // nodes that are reachable from each access
 };
 
 }  // namespace
 
 namespace {
 
-/// The bytes that race, and the atomic variables among them.
+/// The bytes with races. Adds the atomic variables among them to `variables`.
 std::set<Byte> find_races(const Oracle& oracle, std::set<Byte>& variables) {
   std::set<Byte> racy;
   oracle.for_each_race([&](const auto& a, const auto& b, unsigned first, unsigned end) {
@@ -525,7 +533,7 @@ std::set<Byte> find_races(const Oracle& oracle, std::set<Byte>& variables) {
 Racy racy_bytes(const Program& program, const std::vector<Op>& ops, const std::vector<Seen>& seen) {
   Racy racy;
   std::set<Byte> uncertain, more;
-  do {  // what such a variable ordered may be the accesses to another one
+  do {  // the order through such a variable may affect accesses to another one
     uncertain = more;
     racy.possible = find_races(Oracle(program, ops, seen, uncertain, false), more);
   } while (more.size() > uncertain.size());
@@ -591,7 +599,8 @@ std::vector<Part> parts_of(Program& program) {
       }
     }
     for (auto& [key, ops] : meetings) {
-      // The first and the last one keep the shared memory of a cluster alive. They are not split.
+      // A cluster's first and last barriers keep its shared memory alive and must remain. Barriers
+      // with separate arrive and wait operations do not serve this purpose.
       const bool is_of_cluster = key[1] == ~0u && key[2] == 1 && !kernel.cooperative;
       const auto is_split = [](const Op* op) { return op->kind == arrive_gang; };
       if (!is_of_cluster || std::any_of(ops.begin(), ops.end(), is_split))
@@ -603,7 +612,7 @@ std::vector<Part> parts_of(Program& program) {
 
 namespace {
 
-/// Random programs.
+/// Generates random programs.
 class Generator {
  public:
   Generator(std::uint64_t seed, bool may_share_variables)
@@ -648,8 +657,8 @@ class Generator {
     return s;
   }
 
-  /// \param is_beside whether other kernels may run concurrently. Unless they share variables, each
-  /// has its own atomic variables.
+  /// \param is_beside whether other kernels may run concurrently. Each concurrent kernel has its
+  /// own atomic variables, unless the kernels share variables.
   Kernel kernel(unsigned number, bool is_beside) {
     Kernel k;
     k.blocks = pick({1, 1, 2, 2, 3, 4});
@@ -660,7 +669,7 @@ class Generator {
     active_ = pick({2, 3, 4, 8});
     fences_ = chance(60);
     mixes_ = !is_beside && chance(25);
-    if (!mixes_) words_ = std::min(words_, 4u);  // no access reaches the variables
+    if (!mixes_) words_ = std::min(words_, 4u);  // no plain access reaches the atomic variables
     const bool is_apart = is_beside && !shares_variables_;
     variables_ = mixes_ ? words_ : is_apart ? 1 : 2;
     first_variable_ = mixes_ ? 0 : 32 + 4 * (is_apart ? number : below(3));
@@ -670,7 +679,7 @@ class Generator {
     volatile_ = chance(30);
     ends_ = chance(20);
     in_shared_ = pick({0, 30, 30, 60, 100});
-    // Few threads act. Otherwise, their accesses would rarely conflict.
+    // Only a few threads act. With more threads, accesses would rarely conflict.
     few_.clear();
     for (unsigned n = 0; n < active_; ++n) few_.push_back(below(k.all_threads()));
     gang_ = 1;
@@ -685,7 +694,7 @@ class Generator {
     const auto meet_all = [&](Kind kind) {
       for (auto& ops : k.of_thread) add_unless_ended(ops, {.kind = kind});
     };
-    // The shared memory of a cluster's blocks exists between two barriers of the cluster.
+    // The shared memory of the blocks of a cluster is accessible between two cluster barriers.
     if (clusters_) meet_all(meet_gang);
     for (unsigned phase = 0; phase < phases; ++phase) {
       if (phase > 0 && k.gang > 1 && chance(40))
@@ -709,8 +718,8 @@ class Generator {
     }
   }
 
-  /// A barrier of the gang in two halves. Threads may make accesses between the two, arrive early
-  /// or late, or wait as soon as they arrive.
+  /// Adds a barrier of the gang with separate arrive and wait. Threads may access memory between
+  /// the two, arrive early or late, or wait as soon as they arrive.
   void split_barrier(Kernel& k) {
     std::vector<bool> has_arrived(k.of_thread.size());
     const auto arrive = [&](unsigned thread) {
@@ -845,7 +854,7 @@ class Generator {
     if (waits_) all.push_back(await);
     if (volatile_) all.insert(all.end(), {volatile_load, volatile_store});
     const Op op = atomic_op(static_cast<Kind>(pick(all)));
-    // Programs write flags after a fence.
+    // Programs often write a flag after a fence.
     if (writes(op.kind) && chance(60)) ops.push_back({.kind = fence, .scope = a_scope()});
     ops.push_back(op);
     if (chance(10)) ops.push_back({.kind = fence, .scope = a_scope()});
@@ -856,7 +865,7 @@ class Generator {
   std::mt19937_64 random_;
   const bool may_share_variables_;
   unsigned words_ = 1, in_shared_ = 0, active_ = 2, first_variable_ = 0, variables_ = 1;
-  bool mixes_ = false;             // plain accesses with atomic ones
+  bool mixes_ = false;             // plain and atomic accesses
   bool shares_variables_ = false;  // between concurrent kernels
   bool has_pinned_ = false, clusters_ = false;
   unsigned gang_ = 1;

@@ -1,9 +1,9 @@
 /// \file
-/// The race detector against an oracle, on litmus tests and on random programs.
+/// Compares the race detector with an oracle, on litmus tests and on random programs.
 ///
 /// STAIRCASE_TEST_SEED and STAIRCASE_TEST_KERNELS choose the random programs. Without a seed, each
-/// build has its own one; the last line of the output names it. A program for which the verdicts
-/// differ is reduced to a smaller one for which they still differ. With STAIRCASE_TEST_SHARED=1,
+/// build has its own one, which the last line of the output names. If the verdicts differ for a
+/// program, it is reduced to a smaller one with different verdicts. With STAIRCASE_TEST_SHARED=1,
 /// concurrent kernels may have atomic variables in common.
 
 #include <cuda/atomic>
@@ -63,10 +63,10 @@ __device__ unsigned swap_if(unsigned* word, unsigned expected, unsigned value,
                                               : atomicCAS_system(word, expected, value);
 }
 
-constexpr int most_tries = 100;  // longer than a thread spins before others run
+constexpr int most_tries = 100;  // more than the spins of a thread before others run
 
-/// An operation on an atomic variable.
-/// \param last the value that the thread has read last from any
+/// Executes an operation on an atomic variable.
+/// \param last the value that the thread has read last from any atomic variable
 template <cuda::thread_scope scope>
 __device__ void do_atomic(const Op& op, unsigned* word, unsigned last, Seen& seen) {
   const cuda::memory_order order = op.order == relaxed   ? cuda::memory_order_relaxed
@@ -116,13 +116,13 @@ template <typename T>
 __device__ unsigned do_plain(const Op& op, unsigned char* bytes) {
   T* const at = reinterpret_cast<T*>(bytes);
   if (op.kind == load) return static_cast<unsigned>(*at);
-  const auto value = static_cast<T>(op.value * 0x1'0000'0001ull);  // which changes each byte
+  const auto value = static_cast<T>(op.value * 0x1'0000'0001ull);  // changes each byte
   if (op.kind == update) *at += value;
   if (op.kind == store) *at = value;
   return 0;
 }
 
-/// An access that is not atomic.
+/// Executes a non-atomic access.
 __device__ unsigned do_access(const Op& op, unsigned char* at, const unsigned char* from) {
   unsigned char local[16];
   switch (op.kind) {
@@ -163,10 +163,10 @@ __device__ unsigned do_access(const Op& op, unsigned char* at, const unsigned ch
   }
 }
 
-/// Executes the operations of each thread. Barriers stand here, so that all threads come to one
-/// place.
+/// Executes the operations of each thread. Barriers are in this function, so that all threads use
+/// the same instruction.
 /// \param where receives the address of each block's shared memory
-/// \param number of the kernel: each one has its own shared memory
+/// \param number index of the kernel; each one has its own shared memory
 __global__ void execute(const Op* ops, unsigned per_thread, bool cooperative, unsigned number,
                         unsigned char* in_global, unsigned char* in_pinned, Seen* all_seen,
                         unsigned* sums, unsigned long long* where) {
@@ -240,7 +240,7 @@ __global__ void execute(const Op* ops, unsigned per_thread, bool cooperative, un
   sums[thread] = sum;
 }
 
-/// A program executed under the detector.
+/// The result of executing a program under the detector.
 struct Execution {
   std::vector<Op> ops;
   std::vector<Seen> seen;
@@ -269,7 +269,7 @@ unsigned char* allocated_on_host() {
   return memory;
 }
 
-/// The memory that all programs use.
+/// The memory that all programs share.
 struct Memory {
   Op* ops = allocated<Op>(most_ops);
   Seen* seen = allocated<Seen>(most_ops);
@@ -295,7 +295,7 @@ Memory& memory() {
   return memory;
 }
 
-/// An access of the host.
+/// Executes an access of the host.
 void do_on_host(const Step& step, unsigned char* at) {
   static unsigned sum = 0;
   unsigned* const word = reinterpret_cast<unsigned*>(at);
@@ -356,7 +356,7 @@ void do_step(const Step& step, const Program& program) {
   }
 }
 
-/// The bytes that the detector has reported.
+/// The bytes for which the detector has reported races.
 std::set<Byte> reported_bytes(const Program& program,
                               const std::vector<unsigned long long>& where) {
   const Memory& m = memory();
@@ -373,7 +373,7 @@ std::set<Byte> reported_bytes(const Program& program,
       } else if (offset_in(m.pinned) < memory_bytes) {
         bytes.insert(byte_of(pinned, 0, static_cast<unsigned>(offset_in(m.pinned))));
       } else {
-        // The shared memory of blocks that follow one another has one address.
+        // Blocks that run one after the other have the same shared memory address.
         for (const Kernel& kernel : program.kernels) {
           for (unsigned other = 0; racy.block < kernel.blocks && other < kernel.gang; ++other) {
             const unsigned target = kernel.first_block + kernel.target_of(racy.block, other);
@@ -430,7 +430,7 @@ Verdict verdict_of(const Program& program, const Execution& e) {
 
 Verdict verdict_of(Program& program) { return verdict_of(program, executed(program)); }
 
-/// Removes a part of a program, and restores it.
+/// Removes a part of a program, and can restore it.
 class Removal {
  public:
   void remove(const Part& part) {
@@ -485,7 +485,7 @@ std::set<Byte> difference(const std::set<Byte>& all, const std::set<Byte>& some)
   return rest;
 }
 
-/// Whether the detector and the oracle agree; complains if they do not.
+/// Returns whether the detector and the oracle agree. Prints both verdicts if they do not.
 bool agree(Program& program, const std::string& name, const std::set<Byte>* expected = nullptr) {
   Execution e = executed(program);
   if (expected != nullptr) {
@@ -510,7 +510,7 @@ bool agree(Program& program, const std::string& name, const std::set<Byte>* expe
   return false;
 }
 
-/// A seed that changes with each change of the detector: a hash of this program.
+/// A seed that changes with each change of the detector: a hash of this executable.
 std::uint64_t seed_of_build() {
   std::ifstream program("/proc/self/exe", std::ios::binary);
   std::uint64_t hash = 0xCBF2'9CE4'8422'2325ull;  // FNV-1a
@@ -542,7 +542,7 @@ int main() {
   bool well = true;
   unsigned number = 0;
   for (Litmus& test : litmus) {
-    // The expected verdicts hold for blocks that run in the order of their indices.
+    // The expected verdicts require that blocks run in ascending order.
     const char* const schedule = std::getenv("CUDA_ON_CPU_SCHEDULE");
     const bool in_order = schedule == nullptr || std::string(schedule) == "ascending";
     const bool right = agree(test.program, test.name, in_order ? &test.racy : nullptr);

@@ -1,13 +1,13 @@
 /// \file
 /// An oracle for the race detector, and random programs for both.
 ///
-/// A program consists of kernels and of steps of the host: launches, copies, events and accesses of
-/// the host. A kernel is data: one list of operations for each thread, which one compiled kernel
-/// executes. The oracle builds the complete graph of happens-before of an execution and examines
-/// every pair of accesses to every byte.
+/// A program consists of kernels and host steps: launches, copies, events and host accesses. A
+/// kernel is data, one list of operations per thread, which one compiled kernel interprets. The
+/// oracle builds the complete happens-before graph of an execution and examines every pair of
+/// accesses to every byte.
 ///
-/// Operations that write an atomic variable write values of which no two are equal. The value that
-/// an operation has read therefore identifies the operation that wrote it.
+/// All operations that write an atomic variable write different values. The value that an operation
+/// has read therefore identifies the write that it came from.
 
 #pragma once
 
@@ -20,7 +20,7 @@ namespace race_oracle {
 
 enum Kind : std::uint8_t {
   nothing,
-  load,  ///< of 1, 2, 4, 8, 12 or 16 bytes
+  load,  ///< loads 1, 2, 4, 8, 12 or 16 bytes
   store,
   update,     ///< += of 1, 2, 4 or 8 bytes
   copy_from,  ///< memcpy to a local variable
@@ -34,13 +34,13 @@ enum Kind : std::uint8_t {
   exchange,
   add,
   compare,  ///< atomicCAS with the value that the thread read last from an atomic variable
-  await,    ///< loads until the value changes, for a limited number of times
+  await,    ///< loads until the value changes, at most a limited number of times
   lock,     ///< tries to acquire a lock; if this fails, the thread skips the locked section
   unlock,
   fence,
   meet_warp,
   meet_block,
-  meet_gang,    ///< the blocks of a cluster, or of a cooperative grid
+  meet_gang,    ///< barrier of the blocks of a cluster, or of a cooperative grid
   arrive_gang,  ///< the two halves of the same barrier
   wait_gang,
   shuffle,
@@ -55,33 +55,35 @@ enum Order : std::uint8_t { relaxed, acquire, release, both };
 struct Op {
   Kind kind = nothing;
   std::uint8_t bytes = 4;
-  std::uint8_t at = 0;  ///< the first byte
+  std::uint8_t at = 0;  ///< offset of the first byte
   Space space = global;
-  std::uint8_t from = 0;  ///< of a move: the first byte that it reads
+  std::uint8_t from = 0;  ///< offset of the first byte that a move reads
   Space from_space = global;
-  std::uint8_t other = 0;  ///< shared: by how much the rank of the block in its cluster is larger
+  std::uint8_t other = 0;  ///< shared: rank of the accessed block in its cluster, relative to this
+                           ///< block's rank
   Scope scope = of_device;
   Order order = relaxed;
-  std::uint32_t value = 0;  ///< that it writes; of operations of a warp: the mask
+  std::uint32_t value = 0;  ///< value to write; of warp operations: the mask
 };
 
 constexpr unsigned memory_bytes = 64;
 
-/// From here on, memory contains no atomic variables. Moves read only here, because a copy of an
-/// atomic variable's value would no longer identify the operation that wrote it.
+/// From here on, memory contains no atomic variables. Moves read only from this offset on, because
+/// a copy of an atomic variable's value would no longer identify the write that it came from.
 constexpr unsigned plain_bytes = 48;
 
 struct Kernel {
   unsigned blocks = 1, threads = 1;
-  unsigned gang = 1;                       ///< blocks of a cluster, or all blocks
-  bool cooperative = false;                ///< or clusters
-  std::vector<std::vector<Op>> of_thread;  ///< of all blocks
-  unsigned per_thread = 0;                 ///< operations, after the layout
+  unsigned gang = 1;                       ///< number of blocks in a cluster, or of all blocks if
+                                           ///< cooperative
+  bool cooperative = false;                ///< whether the launch is cooperative, or has clusters
+  std::vector<std::vector<Op>> of_thread;  ///< operations of each thread of the grid
+  unsigned per_thread = 0;                 ///< number of operations per thread, after the layout
   unsigned first = 0;                      ///< index of its first operation in the program
-  unsigned first_block = 0;                ///< number of blocks of the kernels before
+  unsigned first_block = 0;                ///< total number of blocks of the earlier kernels
 
   unsigned all_threads() const { return blocks * threads; }
-  /// The block whose shared memory a block accesses.
+  /// The block of the cluster whose shared memory the given block accesses.
   unsigned target_of(unsigned block, unsigned other) const {
     return block / gang * gang + (block % gang + other) % gang;
   }
@@ -89,7 +91,7 @@ struct Kernel {
 
 enum class Act : std::uint8_t {
   launch,
-  copy,  ///< of bytes from `from` to `at`, in a stream
+  copy,  ///< copies `bytes` bytes from `from` to `at`, in a stream
   fill,
   record,
   wait,
@@ -105,7 +107,7 @@ enum class Act : std::uint8_t {
 struct Step {
   Act act = Act::launch;
   unsigned stream = 0;
-  unsigned object = 0;  ///< the kernel, or the event
+  unsigned object = 0;  ///< index of the kernel, or of the event
   std::uint8_t at = 0, bytes = 4, from = 0;
   Space space = global, from_space = global;
 };
@@ -117,54 +119,56 @@ struct Program {
   std::vector<Step> steps;
 };
 
-/// What an operation has observed.
+/// The observations of an operation during an execution.
 struct Seen {
   static constexpr unsigned most = 7;
-  std::uint32_t values[most];  ///< those read from an atomic variable, one after the other
+  std::uint32_t values[most];  ///< the values read from an atomic variable, in order
   std::uint8_t count;
   bool executed;
   bool failed;  ///< whether a comparison failed, so that nothing was written
 };
 
-/// Gives each thread of a kernel equally many operations, and each operation its value.
+/// Pads the operations of each kernel to the same number per thread, and assigns each operation its
+/// value.
 std::vector<Op> laid_out(Program& program);
 
-/// A byte of memory: its offset plus 64 times its space, where the shared memory of each block is a
-/// space of its own.
+/// A byte of memory: its offset plus 64 times the index of its space. The shared memory of each
+/// block is a separate space.
 using Byte = std::uint32_t;
 inline Byte byte_of(Space space, unsigned block, unsigned offset) {
   return (space == shared ? unsigned{shared} + block : unsigned{space}) * memory_bytes + offset;
 }
 
-/// The bytes of which two accesses race. In two cases, the order is not certain:
+/// The bytes with races, by certainty. In two cases the happens-before order is uncertain:
 /// - A plain write to an atomic variable races with its atomic operations. The value that an
-///   operation has read is then undefined, and with it the order that it establishes.
-/// - An atomic operation happens before the write that an operation has read from, but not before
-///   the fence that precedes this write. Programs rely on its order before later accesses to this
-///   variable, for example where the last block resets a counter of blocks.
+///   operation has read is then undefined, and so is the order that it establishes.
+/// - An atomic operation happens before the write that a later operation has read from, but not
+///   before the fence that precedes this write. Programs rely on its order before later accesses to
+///   this variable, for example when the last block resets a counter of blocks.
 struct Racy {
-  std::set<Byte> certain;   ///< with all order that is not certain
-  std::set<Byte> possible;  ///< with the order of a write, and of earlier ones of its thread,
-                            ///< before the accesses that follow its read
+  std::set<Byte> certain;   ///< races even under the maximal order, in which every uncertain order
+                            ///< holds
+  std::set<Byte> possible;  ///< races under the minimal order, in which a write precedes only
+                            ///< accesses that follow its read
 };
 Racy racy_bytes(const Program& program, const std::vector<Op>& ops, const std::vector<Seen>& seen);
 
-/// All steps and operations, and the races, as comments of TAP.
+/// All steps, operations and races, as TAP comments.
 std::string text_of(const Program& program, const std::vector<Op>& ops,
                     const std::vector<Seen>& seen);
 
 /// \param may_share_variables whether concurrent kernels may have atomic variables in common
 Program random_program(std::uint64_t seed, bool may_share_variables);
 
-/// The sets of operations and steps that a smaller program may lack. Those that must remain
-/// together, such as the arrivals at a barrier, form one set.
+/// The sets of operations and steps that can be removed to make a program smaller. Operations that
+/// must remain together, such as the arrivals at a barrier, form one set.
 struct Part {
   std::vector<Op*> ops = {};
   Step* step = nullptr;
 };
 std::vector<Part> parts_of(Program& program);
 
-/// A program whose racy bytes are known.
+/// A program with known racy bytes.
 struct Litmus {
   const char* name;
   Program program;

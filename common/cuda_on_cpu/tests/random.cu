@@ -1,5 +1,5 @@
 /// \file
-/// cuRAND within kernels and by arrays: known numbers of Philox, and moments of the distributions.
+/// cuRAND in kernels and for arrays: known values of Philox, and moments of the distributions.
 
 #include <curand.h>
 #include <curand_kernel.h>
@@ -42,7 +42,7 @@ TEST(an_offset_skips_numbers) {
   expect(drawn(7, 2, 0) != all, "another sequence has other numbers");
 }
 
-/// Four numbers of each distribution by each thread.
+/// Four values of each distribution per thread.
 constexpr int threads = 256, blocks = 32, draws = 4, count = threads * blocks * draws;
 
 template <typename T, typename Make>
@@ -53,7 +53,7 @@ __global__ void make(T* out, Make one) {
   for (int k = 0; k < draws; ++k) out[draws * i + k] = one(&state);
 }
 
-/// Five standard errors beside what mean and variance are: a fixed seed passes always or never.
+/// Allows five standard errors of mean and variance. With a fixed seed, the test always passes or always fails.
 template <typename T>
 void expect_moments(const std::vector<T>& values, double mean, double variance) {
   double sum = 0, squares = 0;
@@ -122,7 +122,7 @@ TEST(arrays_are_filled_in_their_stream) {
   expect_done(curandDestroyGenerator(generator));
 }
 
-#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU makes them
+#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU supports these generators
 TEST(quasirandom_numbers_are_refused) {
   curandGenerator_t generator;
   expect_equal(curandCreateGenerator(&generator, CURAND_RNG_QUASI_SOBOL32),

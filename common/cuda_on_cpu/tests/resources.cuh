@@ -1,5 +1,5 @@
 /// \file
-/// Checked calls, memory, streams and events, for the programs that put the CPU device to the test.
+/// Checked calls, memory, streams and events, for the programs that test the CPU device.
 
 #pragma once
 
@@ -16,13 +16,13 @@ inline void check(cudaError_t error) {
   std::exit(3);
 }
 
-/// Waits for all that was started, and checks how it went.
+/// Waits for all launched work, and checks for errors.
 inline void finish() {
   check(cudaGetLastError());
   check(cudaDeviceSynchronize());
 }
 
-/// Elements in device memory, every byte of them set.
+/// Elements in device memory, with every byte set to one value.
 template <typename T>
 class Buffer {
  public:
@@ -40,7 +40,7 @@ class Buffer {
   T* data_ = nullptr;
 };
 
-/// Elements in pinned memory of the host, all of one value.
+/// Elements in pinned host memory, all with one value.
 template <typename T>
 class Pinned {
  public:
@@ -59,7 +59,7 @@ class Pinned {
   T* data_ = nullptr;
 };
 
-/// A stream that waits for the default stream only if `flags` say so.
+/// A stream. The stream is non-blocking, unless `flags` has another value.
 class Stream {
  public:
   explicit Stream(unsigned flags = cudaStreamNonBlocking) {

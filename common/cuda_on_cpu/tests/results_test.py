@@ -1,7 +1,7 @@
-"""Programs give what they give on a GPU, and what they may not do there is found: results_test.py COMMAND. Speaks TAP.
+"""Tests that programs have the results of a GPU, and that errors are found: results_test.py COMMAND. Prints TAP.
 
-A source is built with the words of its flags. If it is analysed, its report has to tell of the lines that end in `// here`, or in
-`// here with FLAG` where it is built with -DFLAG, errors and notes alike, and of no others.
+A source is built with the given flags. If it is analysed, its report must contain findings at exactly the lines that
+end in `// here`, or in `// here with FLAG` if the source is built with -DFLAG. Errors and notes both count.
 """
 
 import json
@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 COMMAND = pathlib.Path(sys.argv[1]).resolve()
-SECONDS = 120  # that a program may take
+SECONDS = 120  # time limit of a program
 CHECK = "#include <cstdio>\n#define CHECK(call) if ((call) != cudaSuccess) { printf(\"%s fails\\n\", #call); return 2; }\n"
 SOURCES = {
     # Each form of a launch: the caller makes one copy and destroys it, and no thread does either.
@@ -719,11 +719,12 @@ by addresses 17 0 0
 with attributes 17 1 1
 """
 NO_SYMBOL = "cudaErrorInvalidSymbol\n"
-# The sentence of each finding of a source.
+# A pattern that the sentence of each finding of a source must match.
 SENTENCES = {"blocks.cu": r"thread 5 of block 2 writes what is read by thread \d+ of block [01], with no barrier"}
-# What is said of a run with each compiler, and its flags.
+# The flags of each compiler, and their description.
 COMPILERS = [(f", by {compiler}", f" -ccbin {compiler}") for compiler in filter(shutil.which, ("g++", "clang++"))]
-# What is tried; its sources and flags; what the program prints, where that matters; its status; what is found, if it is analysed.
+# The runs: description; sources; flags; expected output or None; exit status; kinds of the findings, or None without
+# analysis.
 RUNS = [
     ("arguments are copied as bytes, and destroyed once", "arguments.cu", "-O2", ARGUMENTS, 0, None),
     ("so are those of programs that are analysed", "arguments.cu", "--analyze", ARGUMENTS, 0, []),
@@ -772,7 +773,7 @@ RUNS = [
 
 
 def meant_lines(sources, flags):
-    """File and line of what is meant, in the sources and in what they include."""
+    """Returns file and line of the marked lines, in the sources and in the headers that they include."""
     files = {name for name in SOURCES if pathlib.Path(name).stem in {pathlib.Path(source).stem for source in sources}}
     ends = ["// here", *("// here with " + flag.removeprefix("-D") for flag in flags.split())]
     return sorted((name, number) for name in files for number, text in enumerate(SOURCES[name].split("\n"), 1)
@@ -780,7 +781,7 @@ def meant_lines(sources, flags):
 
 
 def problem_of(cwd, sources, flags, printed, status, kinds):
-    """What is wrong with a run; empty if nothing is."""
+    """Returns the problem of a run; empty if there is none."""
     built = subprocess.run([COMMAND, *flags.split(), *sources, "-o", "program"], cwd=cwd, text=True, capture_output=True, check=False)
     if built.returncode != 0:
         return built.stderr

@@ -1,8 +1,7 @@
-"""The rewriter of the CPU device: rewrite_test.py REWRITER COMPILER... Speaks TAP.
+"""Tests the rewriter of the CPU device: rewrite_test.py REWRITER COMPILER... Prints TAP.
 
-What it makes of launches and of shared memory is seen by compiling and running whole programs (the
-conformance suite); here: that lines stay where they were, and that what is not understood ends with
-file and line.
+The conformance suite tests rewritten launches and shared memory by compiling and running whole programs. This test
+checks that lines keep their numbers, and that unsupported source is refused with file and line.
 """
 
 import pathlib
@@ -13,7 +12,7 @@ import tempfile
 
 KERNEL = "__global__ void k(int* p, int v);\ntemplate <int n, typename T> __global__ void t(T* p);\n"
 
-# A name, a source behind KERNEL, and what its rewritten line must hold.
+# A name, a source after KERNEL, and a pattern that its rewritten line must match.
 REWRITTEN = {
     "a plain launch": ("void f(int* p) { k<<<1, 2>>>(p, 3); }",
                        r'cuda_on_cpu::launch\("k", ::cuda_on_cpu::configuration\(1, 2\), .*\{ k\('),
@@ -153,7 +152,7 @@ REWRITTEN = {
     "digits apart": ("int million = 1'000'000; void f(int* p) { k<<<1, 1>>>(p, 1'0); }", r"k\("),
 }
 
-# What a header of CUB's holds, and what becomes of it.
+# A header of CUB, and patterns that the rewritten header must match.
 CUB = """#pragma GCC system_header
 template <typename T> struct Layout {};
 template <typename T> struct Load {
@@ -172,12 +171,12 @@ OF_CUB = (r"using Layout = ::cub::Layout<T>;", r"static __thread T shared;", r"T
           r"for \(int i = 0; i < 4; \+\+i\) do \{ ::cuda_on_cpu::ptx::add<unsigned>\(\(x\), \(x\), 1\); \} while \(false\);",
           r'::cuda_on_cpu::no_instructions\("exit;"\);', r"Modifier<LOAD_VOLATILE>")
 
-# The same under analysis, which puts a guard behind a variable.
+# A rewriting under analysis, which adds a guard after a variable.
 BEHIND_GUARD = ("dynamic shared memory in another order, behind another variable",
                 "__global__ void s() { __shared__ bool a; extern float __shared__ d[]; d[0] = a; }",
                 r"static __thread __attribute__\(\(used\)\) bool a; static __thread char \w+\[256\] __attribute__\(\(used\)\); float\* const d = ")
 
-# A name, a source behind KERNEL, the line of the error and a word of its sentence.
+# A name, a source after KERNEL, the line of the error, and a word of the message.
 REFUSED = {
     "PTX that is not known": ('\n__device__ void f() {\n  asm volatile("setmaxnreg.inc.sync.aligned.u32 40;");\n}', 5,
                               "STAIRCASE_CUDA_ON_CPU"),
@@ -203,7 +202,7 @@ REFUSED = {
 
 
 def rewrite(rewriter, compiler, source, header=""):
-    """The rewriter's exit status, its output and what it says, for a source, which may include a header."""
+    """Rewrites a source, which may include a header. Returns exit status, output and messages."""
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory)
         (path / "cub").mkdir()
@@ -216,7 +215,7 @@ def rewrite(rewriter, compiler, source, header=""):
 
 
 def behind_header(rewriter, compiler):
-    """Says what is wrong with sources that are rewritten behind a header, which is rewritten once for all of them."""
+    """Yields problems of sources that are rewritten after a common header, which is rewritten once for all of them."""
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory)
         (path / "made").mkdir()
@@ -256,7 +255,7 @@ def behind_header(rewriter, compiler):
 
 
 def line_numbers(text):
-    """The lines of a text, by the numbers that its line markers give them."""
+    """Returns the lines of a text by the line numbers that its markers define."""
     numbered, number = {}, 1
     for line in text.split("\n"):
         marker = re.match(r'# (\d+) "', line)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs test programs that speak TAP and prints what failed: run.sh PROGRAM...
+# Runs test programs and prints failed tests and totals: run.sh PROGRAM...
 #
 # Build one for a GPU from the root of the repository:
 #   nvcc -std=c++20 -O2 -gencode arch=compute_90a,code=sm_90a --expt-relaxed-constexpr \

@@ -1,5 +1,5 @@
 /// \file
-/// The kernels of stage Schur of Durbin-Levinson, in shapes that small orders fill, as in
+/// The kernels of the Schur stage of Durbin-Levinson, in shapes for small orders, as in
 /// persistent.cu.
 
 #define main main_of_stage

@@ -1,6 +1,6 @@
 /// \file
-/// Shifts in kernels: by as many bits as a number has, or more, all of them go; and whatever may
-/// stand beside a shift, or look like one, still compiles.
+/// Shifts in kernels: a shift by at least the width of the value shifts all bits out. Code near
+/// shifts, and code that resembles shifts, must still compile.
 
 #include <bitset>
 #include <cstddef>
@@ -13,7 +13,7 @@
 using tap::Device;
 using tap::expect_equal;
 
-// --- Numbers of all types
+// --- Values of all types
 
 constexpr int widths[] = {0, 1, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 255, 1 << 30, -1};
 constexpr int width_count = sizeof widths / sizeof *widths;
@@ -34,7 +34,7 @@ __global__ void shift_all(T number, const int* by, Results* out) {
   out[i].assigned_right = right;
 }
 
-/// Bit by bit, as a GPU has it.
+/// Shifts one bit at a time, like a GPU's result.
 template <typename Number>
 Number shifted(Number number, unsigned by, bool to_left) {
   for (unsigned i = 0; i < by && i < 64; ++i)
@@ -75,7 +75,7 @@ TEST(numbers_of_all_types_are_shifted_out) {
   compare_shifts<unsigned long long>();
 }
 
-// --- Widths of other types, volatile numbers, several shifts in a statement
+// --- Shift widths of other types, volatile values, several shifts in a statement
 
 enum Plain { five = 5, forty = 40 };
 
@@ -83,7 +83,7 @@ __global__ void shift_by_others(const std::int64_t* wide, const unsigned char* n
   volatile int number = 3;
   number <<= *narrow;
   out[0] = number;
-  out[1] = 1 << *wide;  // of its bits, the lower 32 count
+  out[1] = 1 << *wide;  // the lower 32 bits of the width count
   out[2] = (1 << five) + (five << *narrow);
   const Plain width = *narrow > 30 ? forty : five;
   out[3] = 1 << width >> *narrow << (*narrow > 30);
@@ -102,7 +102,7 @@ TEST(widths_may_be_of_any_type) {
   expect_equal(out.to_host(), std::vector<int>{least, 8, 32 + least, 0, least / 2, 1611});
 }
 
-// --- Fields of bits, which have no address
+// --- Bit fields, which have no address
 
 struct Fields {
   unsigned low : 5, high : 7;
@@ -123,7 +123,7 @@ __global__ void shift_fields(const int* by, int* out) {
   out[1] = static_cast<int>(f.high);
   out[2] = static_cast<int>(f.sum);
   out[3] = f.field;
-  out[4] = -1 < f.low << *by;  // a field of few bits becomes an int
+  out[4] = -1 < f.low << *by;  // a narrow bit field becomes an int
   out[5] = 1 << f.low;
 }
 
@@ -176,7 +176,7 @@ TEST(constants_stay_constant) {
   expect_equal(power<int>(by), 16);
 }
 
-// --- Types with shifts of their own
+// --- Types with user-defined shifts
 
 enum class Flags : unsigned { none = 0, one = 1 };
 __host__ __device__ constexpr Flags operator<<(Flags flags, int by) {
@@ -204,7 +204,7 @@ __host__ __device__ Pair<T> operator<<(const Pair<T>& pair, const By& by) {
   return {pair.a << by, pair.b << by};
 }
 
-/// Takes whatever comes, as a stream does.
+/// Accepts shifted values of any type, as a stream does.
 struct Sum {
   double sum = 0;
   int count = 0;

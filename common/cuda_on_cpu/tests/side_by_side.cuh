@@ -1,6 +1,6 @@
 /// \file
-/// Blocks that tell each other what they have done, unseen by the analysis: so tests lay down the
-/// order in which blocks do things that run at the same time.
+/// Signals between blocks that the analysis does not see. With them, tests determine the order of
+/// operations in concurrent blocks.
 
 #pragma once
 
@@ -10,11 +10,11 @@
 #include <string_view>
 #include <thread>
 
-/// How often blocks have told of something.
+/// The number of signals that blocks have sent.
 inline int times_told = 0;
 
-/// Whether one thread of the operating system runs all blocks, one after the other, as in programs
-/// that clang++ has compiled.
+/// Whether one operating-system thread runs all blocks in order, as in programs compiled by
+/// clang++.
 inline bool has_one_worker() {
 #ifdef __clang__
   return true;
@@ -24,15 +24,15 @@ inline bool has_one_worker() {
                             : std::thread::hardware_concurrency() == 1;
 }
 
-/// Blocks have told nothing yet; where they run one after the other, they have told all.
+/// Resets the number of signals. If blocks run in order, it is set so high that no wait blocks.
 inline void begin_to_tell() { times_told = has_one_worker() ? 1 << 20 : 0; }
 
-/// The first thread of a block tells that it has come so far.
+/// The first thread of a block sends a signal.
 CUDA_ON_CPU_NOT_ANALYSED __device__ __noinline__ void tell() {
   if (threadIdx.x == 0) __atomic_fetch_add(&times_told, 1, __ATOMIC_SEQ_CST);
 }
 
-/// The first thread of a block waits until others have told so often. (It gives up in the end.)
+/// The first thread of a block waits for a number of signals, up to a time limit.
 CUDA_ON_CPU_NOT_ANALYSED __device__ __noinline__ void wait_until_told(int times) {
   if (threadIdx.x > 0) return;
   const time_t start = time(nullptr);
@@ -40,7 +40,7 @@ CUDA_ON_CPU_NOT_ANALYSED __device__ __noinline__ void wait_until_told(int times)
     if (time(nullptr) > start + 20) return;
 }
 
-/// Gives others time to come first; what is told does not depend on it.
+/// Gives other blocks time to run first; the results do not depend on it.
 CUDA_ON_CPU_NOT_ANALYSED __device__ __noinline__ void nap() {
   const timespec time{.tv_sec = 0, .tv_nsec = 20'000'000};
   nanosleep(&time, nullptr);

@@ -1,6 +1,6 @@
 /// \file
-/// Four bytes, or two halves, of a word at once: each function against a loop over the parts. Of
-/// bytes all pairs are there, of halves those at the edges.
+/// SIMD functions for four bytes or two halves of a word, each compared with a loop over the parts.
+/// The tests cover all pairs of bytes, and pairs of halves at the limits.
 
 #include <cstdint>
 #include <vector>
@@ -12,7 +12,7 @@ namespace {
 using tap::Device;
 using tap::expect_equal;
 
-/// The parts of a word one by one; each result is cut to its part.
+/// Applies a function to each part of a word. Each result is truncated to the width of its part.
 template <int bits, bool is_signed, typename Function>
 __device__ unsigned each(unsigned a, unsigned b, Function function) {
   unsigned result = 0;
@@ -31,7 +31,7 @@ __device__ long within(long x) {
   return x < least ? least : x > most ? most : x;
 }
 
-/// The sum of all differences.
+/// The sum of the absolute differences.
 template <int bits, bool is_signed>
 __device__ unsigned sum(unsigned a, unsigned b) {
   unsigned total = 0;
@@ -42,7 +42,7 @@ __device__ unsigned sum(unsigned a, unsigned b) {
   return total;
 }
 
-// A function of a pair of words, `signed` or `unsigned` parts, against an expression of the parts.
+// Compares a function of two words with an expression of `signed` or `unsigned` parts.
 #define SAME_1(name, is_signed, expression) \
   wrong += name(a) != each<bits, is_signed>(a, b, [](long x, long) -> long { return expression; });
 #define SAME_2(name, is_signed, expression) \
@@ -91,10 +91,10 @@ __device__ unsigned sum(unsigned a, unsigned b) {
 ALL(2)
 ALL(4)
 
-/// A thread for each four pairs of bytes.
+/// One thread for each four pairs of bytes.
 __global__ void compare_bytes(int* wrong) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x, a = i / 64, b = i % 64;
-  // Each part has a pair of its own, that what comes out of one would show in the next.
+  // Each part has a different pair, so that an error between adjacent parts is detected.
   const unsigned others = (b + 64) << 8 | (b + 128) << 16 | (b + 192) << 24;
   if (const int found = wrong_of_4<8>(a * 0x01010101u, b | others); found != 0)
     atomicAdd(wrong, found);

@@ -1,6 +1,6 @@
 /// \file
-/// Numbers of 16, 8, 6 and 4 bits: each conversion against a search among all numbers of a format,
-/// and the functions of half and bfloat16 against double precision.
+/// Formats of 16, 8, 6 and 4 bits: each conversion is compared with a search among all values of
+/// the format, and the functions of half and bfloat16 with double precision.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -28,7 +28,7 @@ __global__ void apply(const In* in, Out* out, int count, Function function) {
   if (i < count) out[i] = function(in[i]);
 }
 
-/// What a function gives for each value.
+/// The results of a function for each value.
 template <typename Out, typename In, typename Function>
 std::vector<Out> applied(const std::vector<In>& values, Function function) {
   const Device<In> in(values);
@@ -38,13 +38,13 @@ std::vector<Out> applied(const std::vector<In>& values, Function function) {
   return out.to_host();
 }
 
-/// A function of a kernel.
+/// Defines a function object for a kernel.
 #define FUNCTION(name, Out, In, ...)                       \
   struct name {                                            \
     __device__ Out operator()(In x) const { __VA_ARGS__; } \
   };
 
-/// Floats of all magnitudes that a format of few bits distinguishes, and values halfway between.
+/// Floats of all magnitudes of a format, and values halfway between its values.
 std::vector<float> random_floats(std::size_t count, int smallest, int largest) {
   std::vector<float> values;
   for (std::size_t i = 0; i < count; ++i) {
@@ -57,9 +57,9 @@ std::vector<float> random_floats(std::size_t count, int smallest, int largest) {
   return values;
 }
 
-// --- Formats of a sign, an exponent and a fraction
+// --- Formats with a sign, an exponent and a fraction
 
-/// The sizes of a format's finite numbers, by their bits: its definition.
+/// The magnitudes of the finite values of a format, by bit pattern, according to its definition.
 std::vector<double> sizes_of(int exponent_bits, int fraction_bits, int left_out) {
   std::vector<double> sizes;
   const int bias = (1 << (exponent_bits - 1)) - 1, in_binade = 1 << fraction_bits;
@@ -71,8 +71,8 @@ std::vector<double> sizes_of(int exponent_bits, int fraction_bits, int left_out)
   return sizes;
 }
 
-/// The bits of the nearest number, of two the even one; towards zero, of the largest that is not
-/// above. What is beyond the largest number, and would be rounded up, is -1.
+/// The bits of the nearest value, with ties to even, or of the largest value not above `size`. A
+/// value that would be rounded beyond the largest one gives -1.
 int search(const std::vector<double>& sizes, double size, bool towards_zero) {
   const int last = static_cast<int>(sizes.size()) - 1;
   int found = 0;
@@ -90,8 +90,8 @@ int search(const std::vector<double>& sizes, double size, bool towards_zero) {
 }
 
 struct Format {
-  int exponent_bits, fraction_bits, left_out;  ///< so many largest encodings are no finite numbers
-  int beyond;                                  ///< the bits of what is too large; -1: the largest
+  int exponent_bits, fraction_bits, left_out;  ///< number of largest encodings that are not finite values
+  int beyond;                                  ///< the bits of values that are too large; -1: the largest finite value
   bool towards_zero = false;
 
   int bits(float value) const {
@@ -148,7 +148,7 @@ TEST(floats_are_rounded_to_the_nearest_number_of_6_and_4_bits) {
   expect_conversion(ToE2M1TowardsZero(), towards_zero(e2m1));
 }
 
-/// A value of a type by its bits.
+/// The value of a bit pattern of a type.
 template <typename Float>
 struct ValueOf {
   __device__ float operator()(unsigned char bits) const {
@@ -255,7 +255,7 @@ __nv_bfloat16 from_bits<__nv_bfloat16>(unsigned short bits) {
 double number(__half x) { return __half2float(x); }
 double number(__nv_bfloat16 x) { return __bfloat162float(x); }
 
-/// A distance of two numbers of a format: how many others lie between, and one.
+/// The distance of two values of a format, in units of adjacent values.
 template <typename Half>
 int distance(Half x, Half y) {
   const auto place = [](Half of) {
@@ -266,8 +266,8 @@ int distance(Half x, Half y) {
   return std::abs(place(x) - place(y));
 }
 
-/// Expects a function within so many units in the last place of what a reference in double
-/// precision gives.
+/// Expects that a function differs from a reference in double precision by at most `units` units in
+/// the last place.
 template <typename Half, typename Function, typename Reference>
 void expect_function(Function function, Reference reference, int units, bool positive = false,
                      tap::Location place = tap::Location::current()) {
@@ -337,7 +337,7 @@ void expect_functions() {
 TEST(functions_of_half) { expect_functions<__half>(); }
 TEST(functions_of_bfloat16) { expect_functions<__nv_bfloat16>(); }
 
-/// Each comparison as a bit: eq, ne, lt, le, gt, ge, then those that hold for NaN.
+/// Each comparison as a bit: eq, ne, lt, le, gt, ge, then the ones that are true for NaN.
 HALF_FUNCTION(Maximum, return __hmax(x.a, x.b))
 HALF_FUNCTION(MinimumOrNan, return __hmin_nan(x.a, x.b))
 template <typename Half>
@@ -391,7 +391,7 @@ TEST(integers_are_rounded_once) {
   std::vector<long long> values;
   for (int i = 0; i < 1000; ++i)
     values.push_back(random_value(-(1ll << 62), 1ll << 62) >> random_value(0, 61));
-  // Halfway between two numbers but for the last bit, which a float does not hold.
+  // Almost halfway between two values; a float does not represent the difference.
   values.push_back((0x181ll << 40) + 1);
   values.push_back((0x183ll << 40) - 1);
   const auto up = applied<float>(values, Up()), down = applied<float>(values, Down()),

@@ -1,6 +1,6 @@
 /// \file
-/// Streams, events, calls of the host, graphs and several devices: what is ordered, and what is
-/// independent.
+/// Streams, events, host functions, graphs and several devices: guaranteed order, and
+/// independence.
 
 #include <algorithm>
 #include <atomic>
@@ -44,11 +44,11 @@ class Event : public tap::Event {
   using tap::Event::Event;
 
   void record(const Stream& stream) const { check(cudaEventRecord(get(), stream.get())); }
-  /// Lets a stream wait for what was recorded last.
+  /// Makes a stream wait for the last record of the event.
   void hold(const Stream& stream) const { check(cudaStreamWaitEvent(stream.get(), get(), 0)); }
 };
 
-/// Page-locked memory, which copies reach while the host goes on.
+/// Page-locked memory, for copies that run while the host continues.
 template <typename T>
 class Pinned {
  public:
@@ -72,8 +72,8 @@ class Pinned {
   std::size_t size_;
 };
 
-/// Stops a stream until the host opens it. It gives up after some seconds, so that a test that
-/// fails comes to its end.
+/// Blocks a stream until the host opens the gate. The gate opens after some seconds in any case, so
+/// that a failing test ends.
 class Gate {
  public:
   Gate() = default;
@@ -106,7 +106,7 @@ class Gate {
   bool is_open_ = false, gave_up_ = false;
 };
 
-/// Opens a gate from another thread, while this one waits for what stands behind it.
+/// Opens a gate from another thread, while this thread waits for work after the gate.
 class LateOpener {
  public:
   explicit LateOpener(Gate& gate)
@@ -122,7 +122,7 @@ class LateOpener {
   std::thread thread_;
 };
 
-/// Not commutative, so that the order of launches shows.
+/// Affine maps do not commute, so the result depends on the order of launches.
 __global__ void affine(unsigned* values, int n, unsigned factor, unsigned addend) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) values[i] = factor * values[i] + addend;
@@ -133,7 +133,7 @@ void launch_affine(const Device<unsigned>& values, unsigned factor, unsigned add
   affine<<<(n + 127) / 128, 128, 0, stream>>>(values.get(), n, factor, addend);
 }
 
-/// The values of a device array, copied in a stream that is waited for.
+/// The values of a device array, copied in a stream that is synchronised.
 std::vector<unsigned> read_in(const Stream& stream, const Device<unsigned>& values) {
   std::vector<unsigned> copy(values.size());
   check(cudaMemcpyAsync(copy.data(), values.get(), values.bytes(), cudaMemcpyDeviceToHost,
@@ -205,7 +205,7 @@ TEST(streams_work_side_by_side) {
                }));
 }
 
-/// Copies in, kernels and copies out of neighbouring pieces overlap; each slot is used many times.
+/// Copies to the device, kernels and copies to the host overlap for adjacent chunks. Each slot is reused many times.
 TEST(pieces_flow_through_slots) {
   constexpr std::size_t slots = 3, pieces = 20, size = 256;
   const std::vector<unsigned> values = random_numbers(pieces * size);
@@ -268,14 +268,14 @@ TEST(threads_of_the_host_have_streams_of_their_own) {
   }
 }
 
-// --- Waiting and asking
+// --- Waiting and querying
 
 TEST(a_stopped_stream_is_not_ready) {
   const Stream stream;
   const Event before, behind;
   Device<unsigned> device(random_numbers(10));
   check(cudaStreamQuery(stream.get()));
-  check(cudaEventQuery(behind.get()));  // never recorded: nothing to wait for
+  check(cudaEventQuery(behind.get()));  // never recorded, so there is nothing to wait for
   Gate gate;
   before.record(stream);
   gate.stop(stream);
@@ -349,7 +349,7 @@ TEST(a_wait_is_for_what_was_recorded_before_it) {
   event.hold(waiting);
   never_recorded.hold(waiting);
   gate.stop(recording);
-  event.record(recording);  // again, behind the gate
+  event.record(recording);  // recorded again, after the gate
   launch_affine(device, 3, 1, waiting.get());
   waiting.synchronise();
   expect_error(cudaEventQuery(event.get()), cudaErrorNotReady);
@@ -361,7 +361,7 @@ TEST(a_wait_is_for_what_was_recorded_before_it) {
 
 enum class Wait { stream, event, device, copy };
 
-/// What the host waits for is done, although it was stopped when the host began to wait.
+/// When the host's wait returns, all work is done, although it was blocked when the wait began.
 void expect_done_after(Wait wait) {
   const Stream stream;
   const Event event;
@@ -380,7 +380,7 @@ void expect_done_after(Wait wait) {
   if (wait == Wait::stream) check(cudaStreamSynchronize(stream.get()));
   if (wait == Wait::event) check(cudaEventSynchronize(event.get()));
   if (wait == Wait::device) check(cudaDeviceSynchronize());
-  if (wait == Wait::copy)  // in the default stream, which waits for the others
+  if (wait == Wait::copy)  // in the default stream, which waits for blocking streams
     check(cudaMemcpy(&other, device.get(), sizeof other, cudaMemcpyDeviceToHost));
   expect_equal(result.values(), table<unsigned>(100, [&](int i) { return 3 * values[i] + 1; }));
 }
@@ -424,7 +424,7 @@ TEST(the_default_stream_and_non_blocking_streams_are_independent) {
   gate.open();
   stopped.synchronise();
 
-  // And the other way round: the default stream does not stop them.
+  // Conversely, the default stream does not block non-blocking streams.
   Gate other;
   other.stop(cudaStreamLegacy);
   launch_affine(device, 5, 2, stopped.get());
@@ -496,7 +496,7 @@ TEST(streams_have_priorities_and_flags) {
   expect_equal(flags, unsigned(cudaStreamDefault));
 }
 
-// --- Calls of the host
+// --- Host functions
 
 struct Summary {
   const Pinned<unsigned>* values;
@@ -557,10 +557,10 @@ TEST(callbacks_learn_the_status) {
   expect(call.stream == stream.get(), "the callback learns its stream");
 }
 
-/// Sets a flag, as the function of a stream.
+/// A host function for a stream, which sets a flag.
 void set(void* flag) { static_cast<std::atomic<bool>*>(flag)->store(true); }
 
-/// Work in a stream, behind which it calls a function.
+/// Work in a stream, followed by a host function.
 struct Called {
   Stream stream;
   Device<unsigned> device{std::vector<unsigned>(300, 7)};
@@ -788,7 +788,7 @@ TEST(no_graph_is_instantiated_while_its_thread_captures) {
     expect_equal(cudaGraphInstantiate(&executable, graph, 0),
                  allowed ? cudaSuccess : cudaErrorStreamCaptureUnsupported);
     cudaGetLastError();
-    cudaGraph_t captured = nullptr;  // none, if the other capture was spoiled by that
+    cudaGraph_t captured = nullptr;  // null if the instantiation invalidated the other capture
     expect_equal(cudaStreamEndCapture(other.get(), &captured),
                  allowed ? cudaSuccess : cudaErrorStreamCaptureInvalidated);
     cudaGetLastError();
@@ -865,7 +865,7 @@ TEST(a_stream_that_captures_cannot_be_waited_for) {
   cudaGraph_t graph = nullptr;
   expect_refusal(cudaStreamEndCapture(stream.get(), &graph), cudaErrorStreamCaptureInvalidated);
   expect(graph == nullptr, "an invalid capture gives no graph");
-  launch_affine(device, 5, 2, stream.get());  // the stream works again
+  launch_affine(device, 5, 2, stream.get());  // the stream can be used again
   expect_equal(read_in(stream, device), {7});
 }
 
@@ -900,7 +900,7 @@ TEST(a_device_is_no_peer_of_its_own) {
   expect_equal(device, 0);
 }
 
-/// Chooses a device for a scope.
+/// Sets the current device in a scope.
 class On {
  public:
   explicit On(int device) {
@@ -944,7 +944,7 @@ TEST(devices_have_memory_of_their_own) {
   }
 }
 
-#ifndef STAIRCASE_CUDA_ON_CPU  // there, all devices share the variables of the program
+#ifndef STAIRCASE_CUDA_ON_CPU  // on the CPU device, all devices share the program's variables
 __device__ unsigned number_of_device = 10;
 __global__ void add_to_number(unsigned addend) { number_of_device += addend; }
 
@@ -1021,7 +1021,7 @@ TEST(kernels_reach_the_memory_of_a_peer) {
   expect_refusal(cudaDeviceDisablePeerAccess(1), cudaErrorPeerAccessNotEnabled);
 }
 
-// --- What is said of the L2 cache
+// --- Access-policy windows of the L2 cache
 
 TEST(streams_keep_windows_of_the_cache) {
   cudaDeviceProp device{};
@@ -1064,7 +1064,7 @@ TEST(windows_that_cannot_be_are_refused) {
   expect_refused([&](auto& window) { window.num_bytes = device.accessPolicyMaxWindowSize + 1u; });
   expect_refused([](auto& window) { window.hitRatio = 1.5F; });
   expect_refused([](auto& window) { window.missProp = cudaAccessPropertyPersisting; });
-#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU's runtime looks there
+#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU's runtime dereferences the pointer
   expect_refusal(
       cudaStreamSetAttribute(stream.get(), cudaStreamAttributeAccessPolicyWindow, nullptr),
       cudaErrorInvalidValue);

@@ -1,5 +1,5 @@
 /// \file
-/// Small tests that check themselves and print TAP, the Test Anything Protocol.
+/// A small framework for tests that print TAP, the Test Anything Protocol.
 
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace tap {
 
-/// A line of a test, as std::source_location, which not all compilers have.
+/// A source line, like std::source_location, which some compilers lack.
 class Location {
  public:
   static constexpr Location current(const char* file = __builtin_FILE(),
@@ -42,7 +42,7 @@ class Location {
   int line_ = 0;
 };
 
-/// Thrown by a test that cannot go on; the complaint is made.
+/// Thrown by a test that cannot continue. The error was already printed.
 struct Abandoned {};
 
 /// Thrown by a test that this machine cannot run.
@@ -68,13 +68,13 @@ inline bool add(std::string_view name, void (*body)()) {
   return true;
 }
 
-/// How often the test that runs has complained.
+/// The number of errors of the running test.
 inline int& complaints() {
   static int complaints = 0;
   return complaints;
 }
 
-/// Fails the test that runs; it goes on.
+/// Prints an error of the running test and marks it as failed. The test continues.
 inline void complain(const std::string& what, Location place) {
   ++complaints();
   const std::string_view file = place.file_name();
@@ -102,14 +102,14 @@ inline void expect(bool condition, const std::string& what, Location place = Loc
   if (!condition) complain("it is not so that " + what, place);
 }
 
-/// A NaN equals nothing.
+/// NaN equals no value, not even NaN.
 template <typename T, typename U>
 void expect_equal(const T& actual, const U& expected, Location place = Location::current()) {
   if (!(actual == static_cast<T>(expected)))
     complain(shown(actual) + " instead of " + shown(expected), place);
 }
 
-/// Compares element by element, and shows the first that differs.
+/// Compares vectors element by element and prints the first difference.
 template <typename T>
 void expect_equal(const std::vector<T>& actual, const std::vector<T>& expected,
                   Location place = Location::current()) {
@@ -127,7 +127,7 @@ void expect_equal(const std::vector<T>& actual, const std::vector<T>& expected,
              place);
 }
 
-/// A NaN is near nothing.
+/// Fails if a value is NaN.
 template <typename T>
 void expect_near(T actual, T expected, T tolerance, Location place = Location::current()) {
   if (!(std::abs(actual - expected) <= tolerance))
@@ -135,7 +135,7 @@ void expect_near(T actual, T expected, T tolerance, Location place = Location::c
              place);
 }
 
-// --- Random input
+// --- Random input.
 
 /// The seed of this run: new each time, or STAIRCASE_TEST_SEED from the environment.
 inline unsigned long seed() {
@@ -151,7 +151,7 @@ inline std::mt19937_64& generator() {
   return generator;
 }
 
-/// A number between two, both included.
+/// A random value between two bounds, both included.
 template <typename T>
 T random_value(T low, T high) {
   if constexpr (std::is_floating_point_v<T>)
@@ -177,10 +177,10 @@ std::vector<T> table(std::size_t count, const Function& function) {
   return values;
 }
 
-// --- The run
+// --- The test run.
 
-/// Runs one test and prints its line.
-/// \param after is called after the test, and may complain, too
+/// Runs one test and prints its result line.
+/// \param after called after the test; it may report errors, too
 inline bool run(const Test& test, std::size_t number, void (*after)()) {
   complaints() = 0;
   std::string skipped;
@@ -198,7 +198,7 @@ inline bool run(const Test& test, std::size_t number, void (*after)()) {
   return passed;
 }
 
-/// Runs the tests whose names hold an argument, or all; the plan comes last.
+/// Runs the tests whose names contain one of the arguments, or all tests. The plan is printed last.
 /// \returns the exit status: 0, or 1 if a test failed or none was chosen
 inline int run(int argc, char** argv, void (*after)()) {
   std::cout << "# STAIRCASE_TEST_SEED=" << seed() << std::endl;

@@ -1,5 +1,5 @@
 /// \file
-/// Arrays, textures and surfaces: what is fetched at a place, between places and beyond the border.
+/// Arrays, textures and surfaces: fetches at texels, between texels and beyond the border.
 
 #include <algorithm>
 #include <array>
@@ -22,7 +22,7 @@ using tap::table;
 
 namespace {
 
-/// An array of some rows, with what is in it.
+/// An array of several rows, with its values.
 template <typename T>
 class Image {
  public:
@@ -104,7 +104,7 @@ cudaTextureObject_t texture_of(const cudaResourceDesc& resource, const cudaTextu
   return texture;
 }
 
-/// An index as a way of addressing takes it, or -1.
+/// The index of a texel after the address mode is applied, or -1.
 int taken(int i, int n, cudaTextureAddressMode mode) {
   const int period = mode == cudaAddressModeMirror ? 2 * n : n;
   const int in_period = ((i % period) + period) % period;
@@ -154,7 +154,7 @@ __global__ void fetch_places(cudaTextureObject_t texture, const Place* places, f
   if (i < n) values[i] = tex2D<float>(texture, places[i].x, places[i].y);
 }
 
-/// Fetches at random places, and compares with the four numbers around each.
+/// Fetches at random positions, and compares with the four texels around each.
 void expect_fetched(int width, int height, cudaTextureAddressMode mode,
                     cudaTextureFilterMode filter, bool normalised) {
   constexpr int n = 400;
@@ -170,7 +170,7 @@ void expect_fetched(int width, int height, cudaTextureAddressMode mode,
   Device<float> fetched(n);
   fetch_places<<<4, 100>>>(texture, at.get(), fetched.get(), n);
   const std::vector<float> found = fetched.to_host();
-  // Without normalised coordinates there is nothing to wrap.
+  // The modes wrap and mirror require normalised coordinates.
   const bool wraps = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror;
   const cudaTextureAddressMode meant = wraps && !normalised ? cudaAddressModeClamp : mode;
   const bool between = filter == cudaFilterModeLinear;
@@ -186,8 +186,8 @@ void expect_fetched(int width, int height, cudaTextureAddressMode mode,
         const double value = column < 0 || row < 0 ? 0.75 : values[row * width + column];
         sum += (k == 1 ? right : 1 - right) * (j == 1 ? down : 1 - down) * value;
       }
-    // The weights of both directions are rounded to eight bits. A GPU was off by a little more than
-    // that makes; half as much again is allowed for how it multiplies them.
+    // The weights of both directions are rounded to eight bits. A GPU's result differed slightly
+    // more than this explains, so the tolerance is 1.5 times as large.
     expect_near(double(found[i]), sum, between ? 6. / 512 : 0.);
   }
   check(cudaDestroyTextureObject(texture));
@@ -287,7 +287,7 @@ __global__ void fetch_rows(cudaTextureObject_t texture, float* values, int width
   const int layer = i / width;
   values[i] = tex1DLayered<float>(texture, float(i % width) + 0.5F, layer);
   if (layer == 0) tex1DLayered(&values[i], texture, float(i) + 0.5F, 0);
-  // A layer's number has no sign: -1 is beyond the last one.
+  // A layer index is unsigned, so -1 is beyond the last layer.
   if (layer == layers - 1)
     values[i] = tex1DLayered<float>(texture, float(i % width), i % 2 == 0 ? layers + 3 : -1);
 }
@@ -310,13 +310,13 @@ struct Direction {
   float x, y, z;
 };
 
-/// Where a direction meets a cube: the face, and the place from -1 to 1.
+/// The intersection of a direction with a cube: the face, and the position from -1 to 1.
 struct OnCube {
   int layer, face;
   float s, t;
 };
 
-/// A direction of any length to a place.
+/// A direction with a given length that intersects the cube at a position.
 Direction direction_to(const OnCube& place, float length) {
   const float s = place.s * length, t = place.t * length;
   const Direction all[] = {{length, -t, -s}, {-length, -t, s}, {s, length, t},
@@ -334,7 +334,7 @@ __global__ void fetch_directions(cudaTextureObject_t texture, const Direction* t
     texCubemap(&values[i], texture, d.x, d.y, d.z);
 }
 
-/// The number of another face that lies nearest to a column and a row just beyond one of a face.
+/// The texel of another face that is nearest to a position just beyond an edge of a face.
 float nearest_beyond(const std::vector<float>& values, int width, const OnCube& at, int column,
                      int row) {
   const auto centre = [&](int face, int i, int j) {
@@ -356,7 +356,7 @@ float nearest_beyond(const std::vector<float>& values, int width, const OnCube& 
   return found;
 }
 
-/// What is fetched between numbers of a cube that has no seams.
+/// The interpolated value at a position of a cube map with seamless filtering.
 double between_faces(const std::vector<float>& values, int width, const OnCube& at, double x,
                      double y) {
   double sum = 0, all = 0, weights = 0;
@@ -365,7 +365,7 @@ double between_faces(const std::vector<float>& values, int width, const OnCube& 
     for (const int i : {0, 1}) {
       const int column = int(std::floor(x)) + i, row = int(std::floor(y)) + j;
       const bool beyond_x = column < 0 || column >= width, beyond_y = row < 0 || row >= width;
-      if (beyond_x && beyond_y) continue;  // a corner, where three faces meet
+      if (beyond_x && beyond_y) continue;  // a corner of the cube, at which three faces join
       const double value = beyond_x || beyond_y
                                ? nearest_beyond(values, width, at, column, row)
                                : values[((6 * at.layer + at.face) * width + row) * width + column];
@@ -379,7 +379,7 @@ double between_faces(const std::vector<float>& values, int width, const OnCube& 
   return sum + (1 - weights) * all / numbers;
 }
 
-/// Fetches in random directions, and compares with the numbers around where they meet the cube.
+/// Fetches in random directions, and compares with the texels around the intersections with the cube.
 void expect_fetched_of_cube(int width, int layers, cudaTextureFilterMode filter,
                             bool seamless = false) {
   constexpr int n = 512;
@@ -406,7 +406,7 @@ void expect_fetched_of_cube(int width, int layers, cudaTextureFilterMode filter,
     const OnCube& at = places[i];
     const double x = (at.s + 1.) / 2 * width - (between ? 0.5 : 0);
     const double y = (at.t + 1.) / 2 * width - (between ? 0.5 : 0);
-    // Where rounding may decide for the neighbour, nothing is expected.
+    // If rounding may select the neighbouring texel, no value is expected.
     if (!between && (std::abs(x - std::round(x)) < 1e-4 || std::abs(y - std::round(y)) < 1e-4))
       continue;
     const double right = between ? x - std::floor(x) : 0, down = between ? y - std::floor(y) : 0;

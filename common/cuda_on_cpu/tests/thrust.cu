@@ -1,5 +1,5 @@
 /// \file
-/// Thrust from the toolkit's headers, its algorithms on the CPU device.
+/// Algorithms of Thrust from the toolkit's headers, on the CPU device.
 
 #include <thrust/adjacent_difference.h>
 #include <thrust/binary_search.h>

@@ -1,8 +1,8 @@
 /// \file
-/// Blocks of an analysed launch that run side by side, on trial: what they wrote is taken back
-/// where the trial ends, and what can be seen from outside happens once.
+/// Blocks of an analysed launch that run speculatively and concurrently. If the speculation fails,
+/// their writes are undone, and externally visible effects happen once.
 ///
-/// trials_test.py compares what is reported of this program for several numbers of threads.
+/// trials_test.py compares the reports of this program for several numbers of threads.
 
 #include <cuda_runtime.h>
 
@@ -29,11 +29,11 @@ constexpr int count = blocks * threads;
 
 __device__ int index() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
 
-// --- Blocks that run at the same time
+// --- Blocks that run concurrently
 
 int met = 0;
 
-/// Waits, in each of the first two blocks, for the other one.
+/// Each of the first two blocks waits for the other one.
 CUDA_ON_CPU_NOT_ANALYSED __device__ void meet_another_block() {
   if (blockIdx.x > 1 || threadIdx.x > 0) return;
   tell();
@@ -42,8 +42,8 @@ CUDA_ON_CPU_NOT_ANALYSED __device__ void meet_another_block() {
     __atomic_fetch_add(&met, 1, __ATOMIC_SEQ_CST);
 }
 
-/// Expects that the first two blocks of a launch meet, if there is more than one thread to run
-/// them, and that they do so once.
+/// Expects that the first two blocks of a launch synchronise exactly once, if several threads can
+/// run blocks.
 template <typename Launch>
 void expect_meeting(const Launch& launch) {
   begin_to_tell();
@@ -66,7 +66,7 @@ TEST(blocks_run_side_by_side) {
 
 __constant__ int factors[4];
 
-/// Adds up in shared and in local memory what all blocks read.
+/// Sums values that all blocks read, in shared and in local memory.
 __global__ void fold(const int* in, int* out) {
   extern __shared__ int sums[];
   int mine[4];
@@ -112,12 +112,12 @@ TEST(launches_of_a_graph_and_of_streams_run_side_by_side) {
   for (cudaStream_t stream : streams) check(cudaStreamDestroy(stream));
 }
 
-// --- What is taken back: all change memory in place, and then do what ends a trial
+// --- Undone writes: all kernels change memory in place, and then end the speculation
 
-/// Ends the trial of the block that runs.
+/// Ends the speculative execution of the running block.
 __device__ void count_block(int* counter) { atomicAdd(counter, 1); }
 
-/// An element of each width: of a byte, of half a word, of one word, of two and of four.
+/// Arrays of elements with 1, 2, 4, 8 and 16 bytes.
 struct Arrays {
   unsigned char* bytes;
   short* halves;
@@ -160,7 +160,7 @@ TEST(memory_of_each_width_is_taken_back) {
   expect_equal(counter.to_host(), std::vector<int>{count});
 }
 
-/// Blocks of three threads share the words in which they change bytes.
+/// Blocks of three threads change bytes of shared words.
 __global__ void change_bytes(unsigned char* x) { x[index()] = 2 * x[index()] + 1; }
 
 TEST(blocks_may_share_a_word) {
@@ -217,7 +217,7 @@ TEST(what_surfaces_store_is_taken_back) {
   check(cudaFreeArray(array));
 }
 
-// --- What the analysis does not see: no trial
+// --- Operations that the analysis does not see prevent speculation
 
 __global__ void split(double* x, int* counter) {
   modf(1.5 * x[index()], &x[index()]);
@@ -235,8 +235,8 @@ struct Six {
   int v[6];
 };
 
-/// Moves the numbers of an element down by one, by a call that the compiler may turn into loads and
-/// stores.
+/// Shifts the values of an element down by one, by a call that the compiler may replace by loads
+/// and stores.
 __global__ void rotate_by_copy(Six* x, int* counter) {
   Six& mine = x[index()];
   const int first = mine.v[0];
@@ -253,7 +253,7 @@ TEST(a_block_copy_is_made_once) {
     for (int k = 0; k < 6; ++k) expect_equal(six.v[k], (k + 1) % 6);
 }
 
-// What is not taken into a kernel stores what it returns by itself, unseen.
+// A function that is not inlined into a kernel stores its result without instrumentation.
 
 __device__ __noinline__ Six from(int first) {
   Six six;
@@ -284,7 +284,7 @@ __device__ Six further(const Six* x, int i) {
 using Function = Six (*)(const Six*, int);
 __device__ Function further_on_device = further;
 
-/// All that the analysis sees is what the function reads.
+/// The analysis sees only the reads of the function.
 __global__ void raise_by(Six* x, Function function, int* counter) {
   x[index()] = function(x, index());
   count_block(counter);
@@ -300,7 +300,7 @@ TEST(what_a_function_returns_that_nobody_knows_is_stored_once) {
     for (const int value : six.v) expect_equal(value, 1);
 }
 
-/// Reads what it is given where it is called, unseen, if that is not taken in.
+/// A call that is not inlined stores its argument without instrumentation; the function reads it.
 __device__ Six one_more(Six six, int times) {
   if (times == 0) return six;
   for (int& value : six.v) ++value;
@@ -320,7 +320,7 @@ TEST(what_a_function_returns_that_calls_itself_is_stored_once) {
     for (const int value : six.v) expect_equal(value, 5);
 }
 
-/// Atomics of the compiler's, and not of CUDA.
+/// Counts with atomic operations of the compiler instead of CUDA's.
 __global__ void count_by_compiler(int* x, int* counter) {
   __atomic_fetch_add(&x[index()], 1, __ATOMIC_RELAXED);
   count_block(counter);
@@ -356,7 +356,7 @@ TEST(kernels_ask_for_memory_once_and_give_it_back_once) {
   const std::size_t before = free_memory();
   take_memory<<<blocks, threads>>>(kept.get(), counter.get());
   check(cudaDeviceSynchronize());
-  // Where nothing is analysed, it is the host's.
+  // Without analysis, the memory comes from the host's heap.
   const std::size_t taken = before - free_memory();
   expect(taken == 0 || taken == count * 1024 * sizeof(int), "each thread takes memory once");
   give_memory_back<<<blocks, threads>>>(kept.get(), out.get(), counter.get());
@@ -365,7 +365,7 @@ TEST(kernels_ask_for_memory_once_and_give_it_back_once) {
 }
 
 #ifdef CUDA_ON_CPU_ANALYSE
-/// The runtime knows what a thread of the host has chosen, and lets others wait for it.
+/// Calls of the runtime depend on the calling host thread, and may block it.
 __global__ void ask_runtime(int* devices, void** kept) {
   if (threadIdx.x > 0) return;
   cudaGetDevice(&devices[blockIdx.x]);
@@ -382,9 +382,9 @@ TEST(kernels_may_call_the_runtime) {
 }
 #endif
 
-// --- What can be seen from outside
+// --- Externally visible effects
 
-/// trials_test.py counts the lines.
+/// trials_test.py counts the printed lines.
 __global__ void print(int* x, int* counter) {
   x[index()] = 2 * x[index()] + 1;
   if (threadIdx.x == 0) printf("# block %u prints\n", blockIdx.x);
@@ -405,7 +405,7 @@ CUDA_ON_CPU_NOT_ANALYSED __device__ void note_shown() {
   __atomic_fetch_add(reinterpret_cast<int*>(&times_shown), 1, __ATOMIC_SEQ_CST);
 }
 
-/// Shows the host a number, and then ends a trial.
+/// Writes values that are visible to the host, and then ends the speculation.
 __global__ void show(int* pinned, int* counter) {
   pinned[index()] = pinned[index()] + 1;
   if (threadIdx.x == 0) note_shown();
@@ -430,11 +430,11 @@ TEST(a_thread_of_the_host_that_may_look_on_sees_each_number_once) {
   check(cudaFreeHost(pinned));
 }
 
-// --- What is kept beside the cells of the shadow
+// --- Data stored outside the shadow cells
 
 constexpr int many = 64 * 1024;
 
-/// Blocks of a grid read what others read, too: who they are is kept for each number on its own.
+/// Many blocks read each element, so the set of readers is stored separately for each element.
 __global__ void add_all(const int* x, int* out) {
   int sum = 0;
   for (int i = index(); i < 2 * many; i += count) sum += x[(i + (i < many ? 0 : threads)) % many];

@@ -1,8 +1,9 @@
-"""What is reported does not depend on how many threads run blocks: trials_test.py TRIALS-analyze PLANTED-analyze...
+"""Tests that reports do not depend on the number of threads that run blocks: trials_test.py TRIALS-analyze
+PLANTED-analyze...
 
-TRIALS is trials.cu; of each of the other programs, which hold planted bugs, all cases run but those whose blocks wait for one
-another: how often they ask whether something has come depends on the time it takes. Exit status, output and report are those of
-one thread. Speaks TAP.
+TRIALS is trials.cu. The other programs contain seeded bugs, and all their cases run except those whose blocks wait
+for each other, because the number of polls depends on timing. Exit status, output and report must equal those of a
+run with one thread. Prints TAP.
 """
 
 import collections
@@ -16,14 +17,14 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).parent
-WAITS = re.compile("cooperative|cluster", re.IGNORECASE)  # in the source of a case
+WAITS = re.compile("cooperative|cluster", re.IGNORECASE)  # matches the source of a case with waiting blocks
 THREADS = (2, 5)
-SECONDS = 120  # that a run may take
+SECONDS = 120  # time limit of a run
 PRINTED = {f"# block {number} prints": 1 for number in range(8)} | {"# a line of its own": 1}
 
 
 def run(program, arguments, threads):
-    """Exit status, output and report of one run."""
+    """Returns exit status, output and report of one run."""
     with tempfile.TemporaryDirectory() as name:
         report = pathlib.Path(name, "report.json")
         environment = os.environ | {"CUDA_ON_CPU_REPORT": str(report), "CUDA_ON_CPU_THREADS": str(threads), "STAIRCASE_TEST_SEED": "1"}
@@ -33,7 +34,7 @@ def run(program, arguments, threads):
 
 
 def differences(one, other):
-    """Yields in what two runs differ."""
+    """Yields the differences between two runs."""
     for what, mine, theirs in zip(("exit status", "output"), one, other):
         if mine != theirs:
             yield f"the {what} is {theirs!r}, not {mine!r}"
@@ -46,7 +47,7 @@ def differences(one, other):
 
 
 def problems(program, arguments):
-    """Yields what is wrong with the runs of one case."""
+    """Yields the problems of the runs of one case."""
     one = run(program, arguments, 1)
     for threads in THREADS:
         for problem in differences(one, run(program, arguments, threads)):
@@ -61,13 +62,13 @@ def problems(program, arguments):
 
 
 def text_of(source, name):
-    """What stands in the namespace of a case."""
+    """Returns the text of the namespace of a case."""
     found = re.search(rf"^namespace {name} {{$.*?^}}  // namespace {name}$", source.read_text(), re.MULTILINE | re.DOTALL)
     return found[0] if found else sys.exit(f"{source}: there is no namespace {name}")
 
 
 def cases_of(program):
-    """The arguments of the runs of a program with planted bugs."""
+    """Returns the arguments of the runs of a program with seeded bugs."""
     source = HERE / (re.sub("(-cpu)?-analyze$", "", pathlib.Path(program).name) + ".cu")
     names = subprocess.run([program, "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
     names = [name for name in names if not WAITS.search(text_of(source, name))]

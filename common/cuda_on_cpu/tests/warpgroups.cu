@@ -1,5 +1,5 @@
 /// \file
-/// Bulk copies and the products of warpgroups in staircase/bulk_copy.hpp and staircase/wgmma.hpp.
+/// Bulk copies and warpgroup products from staircase/bulk_copy.hpp and staircase/wgmma.hpp.
 
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
@@ -23,7 +23,7 @@ using tap::random_value;
 using tap::random_values;
 using tap::table;
 
-/// Other GPUs have no `wgmma`, and older ones no bulk copies.
+/// Skips the test on GPUs without `wgmma` or bulk copies.
 void require_hopper() {
   int major = 0, minor = 0;
   tap::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
@@ -31,7 +31,7 @@ void require_hopper() {
   if (major != 9 || minor != 0) tap::skip("this test needs compute capability 9.0");
 }
 
-// --- Places
+// --- Positions in shared memory
 
 constexpr unsigned row_bytes = 128, rows_of_a = 64, rows_of_b = 256;
 
@@ -70,9 +70,9 @@ TEST(a_warpgroup_holds_each_number_once) {
 // --- Products
 
 template <typename Number>
-constexpr unsigned row_size = row_bytes / sizeof(Number);  // numbers of a row
+constexpr unsigned row_size = row_bytes / sizeof(Number);  // elements of a row
 
-/// The sums of products of numbers.
+/// The type of sums of products.
 template <typename Number>
 using Sum = std::conditional_t<std::is_same_v<Number, float>, float, std::int32_t>;
 
@@ -91,8 +91,8 @@ __device__ inline void add_product(float (&sum)[128], const float* a, const floa
   staircase::wgmma_tf32_m64n256k8(sum, a, ka, b, kb);
 }
 
-/// c += a bᵀ over bytes [begin, end) of the rows of a, and those of b so many further on. Each
-/// warpgroup has 64 rows of a, all share b. The matrices come as they shall lie in shared memory.
+/// Computes c += a bᵀ over bytes [begin, end) of the rows of a, and of b `further` bytes later. Each
+/// warpgroup has 64 rows of a, and all of them share b. Matrices have the layout of shared memory.
 template <typename Number, unsigned begin, unsigned end, unsigned further>
 __global__ void __launch_bounds__(256) multiply(const Number* a, const Number* b, Sum<Number>* c) {
   extern __shared__ __align__(1024) unsigned char bytes[];
@@ -128,8 +128,8 @@ __global__ void __launch_bounds__(256) multiply(const Number* a, const Number* b
   }
 }
 
-/// Rows of random numbers; the first two are the extremes. Whole numbers of 10 bits are exact in
-/// tf32, and so are their sums here in f32.
+/// Rows of random values; the first two rows are the extremes. Integers of 10 bits are exact in
+/// tf32, and so are their sums in f32.
 template <typename Number>
 std::vector<Number> random_rows(unsigned rows) {
   const Number least = std::is_same_v<Number, float> ? -512 : -128;
@@ -200,14 +200,14 @@ TEST(warpgroups_multiply_tf32) {
 
 // --- Bulk copies
 
-constexpr unsigned buffers = 4, words = 768, consumers = 128;  // another warp starts the copies
+constexpr unsigned buffers = 4, words = 768, consumers = 128;  // an additional warp starts the copies
 
 struct Pipeline {
   alignas(16) unsigned buffer[buffers][words];
   TransferBarrier full[buffers], empty[buffers];
 };
 
-/// Fills a buffer after the other by two copies, once the consumers have emptied it.
+/// Fills the buffers in order by two copies each, after the consumers have emptied them.
 __device__ void feed(Pipeline& pipeline, const unsigned* in, unsigned rounds) {
   constexpr unsigned first = words / 3;
   for (unsigned k = 0; k < rounds; ++k, in += words) {
@@ -220,7 +220,7 @@ __device__ void feed(Pipeline& pipeline, const unsigned* in, unsigned rounds) {
   }
 }
 
-/// Writes each buffer from its end to its beginning.
+/// Copies each buffer to the output in reverse order.
 __device__ void drain(Pipeline& pipeline, unsigned* out, unsigned rounds) {
   for (unsigned k = 0; k < rounds; ++k, out += words) {
     pipeline.full[k % buffers].wait(k / buffers % 2);
@@ -268,7 +268,7 @@ __global__ void wait_for_bytes(const unsigned* in, unsigned* out, unsigned* star
     waiting = copying = 0;
     full.init(1);
     staircase::fence_barriers();
-    full.arrive_and_expect(sizeof(buffer));  // with this, all threads have arrived
+    full.arrive_and_expect(sizeof(buffer));  // now all threads have arrived
   }
   __syncthreads();
   if (threadIdx.x < 32) {
@@ -308,7 +308,7 @@ __global__ void pass_through_cluster(const Number* in, Number* out) {
   out[blockIdx.x * blockDim.x + t] = number;
 }
 
-/// Each block of a cluster waits for what the one before stores in its memory.
+/// Each block of a cluster waits for values that the previous block stores in its memory.
 template <typename Number>
 void pass_numbers_on(unsigned blocks) {
   require_hopper();

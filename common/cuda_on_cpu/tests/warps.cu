@@ -1,6 +1,6 @@
 /// \file
-/// What the 32 lanes of a warp do together: shuffles, votes, matches and reductions, with full and
-/// partial masks, and the intrinsic functions on bits that go with them.
+/// Collective operations of a warp: shuffles, votes, matches and reductions, with full and partial
+/// masks. Bit intrinsics are tested as well.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -54,7 +54,7 @@ std::uint64_t bits(const T& value) {
   return bits;
 }
 
-/// The lane whose value each of the four shuffles fetches.
+/// The source lane of each of the four shuffles.
 struct Sources {
   int indexed, up, down, crossed;
 };
@@ -67,7 +67,7 @@ Sources sources_of(int lane, int source, int delta, int width) {
 
 template <typename T>
 void expect_shuffles(int delta, int width) {
-  std::vector<T> values(64);  // two warps
+  std::vector<T> values(64);  // values for two warps
   const std::vector<std::uint64_t> random = random_values<std::uint64_t>(64, 0, ~0ull);
   for (int i = 0; i < 64; ++i) std::memcpy(static_cast<void*>(&values[i]), &random[i], sizeof(T));
   const std::vector<int> sources = random_values(64, 0, 100);
@@ -214,7 +214,7 @@ __global__ void match(const T* in, unsigned* any, unsigned* all, int* predicates
 
 template <typename T>
 void expect_matches() {
-  // The lanes of the first warp have a few values, those of the second have one.
+  // The lanes of the first warp have few different values; all lanes of the second have one value.
   const std::vector<T> few = random_values<T>(5, T(-1000), T(1000));
   const auto values = table<T>(64, [&](int i) { return few[i < 32 ? random_value(0, 4) : 0]; });
   Device<T> in(values);
@@ -262,7 +262,7 @@ struct Reductions {
   unsigned unsigned_add, unsigned_min, unsigned_max, bit_and, bit_or, bit_xor;
 };
 
-/// The lanes outside the mask take no part.
+/// The lanes outside the mask do not participate.
 __global__ void reduce(const unsigned* in, const unsigned* masks, Reductions* out) {
   const unsigned mask = masks[threadIdx.x / 32], value = in[threadIdx.x];
   const int number = static_cast<int>(value);
@@ -338,7 +338,7 @@ TEST(halves_of_a_warp_go_their_own_ways) {
                }));
 }
 
-/// Each lane of the mask fetches from the next lane of the mask, and around.
+/// Each lane of the mask reads from the next lane of the mask, cyclically.
 __global__ void rotate_within(unsigned mask, const double* in, double* out, unsigned* ballots) {
   if ((mask >> lane() & 1) == 0) return;
   const unsigned higher = lane() == 31 ? 0 : mask >> (lane() + 1) << (lane() + 1);
@@ -466,7 +466,7 @@ TEST(a_mask_brings_lanes_together) {
                }));
 }
 
-/// In every round, fewer lanes take part; the ballot before tells which.
+/// In each iteration, fewer lanes participate; the previous ballot determines the mask.
 __global__ void count_rounds(const int* lengths, int* out) {
   const int length = lengths[threadIdx.x];
   int seen = 0;
@@ -498,7 +498,7 @@ __global__ void write_active(unsigned* whole, unsigned* branch, unsigned* rest) 
   rest[threadIdx.x] = __activemask();
 }
 
-/// Which lanes run together is nowhere promised, but only lanes that are there can.
+/// CUDA does not specify which lanes are active together, but only existing lanes can be.
 TEST(the_active_mask_holds_the_caller_and_no_stranger) {
   Device<unsigned> whole(50), branch(std::vector<unsigned>(50)), rest(std::vector<unsigned>(50));
   write_active<<<1, 50>>>(whole.get(), branch.get(), rest.get());
@@ -562,7 +562,7 @@ TEST(a_warp_reduces_in_shared_memory) {
                }));
 }
 
-// --- Functions on bits, and loads and stores with hints
+// --- Bit functions, and loads and stores with cache hints
 
 struct Counts {
   int ones, leading, first, ones_long, leading_long, first_long;

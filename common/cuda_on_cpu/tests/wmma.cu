@@ -1,5 +1,5 @@
 /// \file
-/// nvcuda::wmma against a plain triple loop, in the shapes and types that tensor cores have.
+/// nvcuda::wmma compared with a plain triple loop, in the shapes and types of tensor cores.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -16,7 +16,7 @@ using tap::expect_equal;
 
 namespace wmma = nvcuda::wmma;
 
-/// D = A B + 2 C on one warp, with matrices whose rows are two elements longer than they need.
+/// Computes D = A B + 2 C in one warp, with matrix rows that are two elements longer than necessary.
 template <int m, int n, int k, typename T, typename Memory, typename Sum, typename LayoutA,
           typename LayoutB, wmma::layout_t layout>
 __global__ void multiply(const Memory* a, const Memory* b, const Sum* c, Sum* d, int pitch_a,
@@ -33,7 +33,7 @@ __global__ void multiply(const Memory* a, const Memory* b, const Sum* c, Sum* d,
   wmma::store_matrix_sync(d, sum, pitch_c, layout);
 }
 
-/// A matrix of small whole numbers, which every type holds exactly.
+/// A matrix of small integers, which every type represents exactly.
 struct Matrix {
   int rows, columns;
   bool by_rows;

@@ -1,6 +1,5 @@
 /// \file
-/// What the tests of Durbin-Levinson's kernels share: systems, their solutions, the orders that a
-/// shape is given.
+/// Systems and solutions for the tests of the Durbin-Levinson kernels.
 
 #pragma once
 
@@ -13,8 +12,8 @@
 
 namespace tap {
 
-/// Random autocorrelations r_0 ... r_n of a process with so much white noise that T is well
-/// conditioned.
+/// Random autocorrelations r_0 ... r_n of a process. The process contains enough white noise to
+/// make the Toeplitz matrix T well conditioned.
 inline std::vector<double> random_autocorrelations(unsigned n) {
   const double frequency = 0.1 * random_value(1, 30), decay = 0.01 * random_value(1, 20);
   std::vector<double> r{1};
@@ -23,7 +22,7 @@ inline std::vector<double> random_autocorrelations(unsigned n) {
   return r;
 }
 
-/// y and the reflection coefficients by Durbin's recursion.
+/// The solution y, followed by the reflection coefficients, from Durbin's recursion.
 inline std::vector<double> solve_on_host(const std::vector<double>& r) {
   const std::size_t n = r.size() - 1;
   std::vector<long double> y, alphas;
@@ -50,8 +49,10 @@ inline void expect_solution(const std::vector<double>& r, const Device<double>& 
            "number " + std::to_string(i) + " of order " + std::to_string(r.size() - 1));
 }
 
-/// Solves random systems of order 1, of the largest order that a shape holds, and of one between.
-/// \param solve  of the autocorrelations, on the device, and the order; writes to its last argument
+/// Solves random systems of three orders: 1, the largest order that a shape supports, and one in
+/// between.
+/// \param solve solves on the device: takes the autocorrelations and the order, and writes to its
+/// last argument
 template <typename Shape, typename Solve>
 void expect_shape_solves(Solve solve) {
   constexpr unsigned most = Shape::blocks * Shape::numbers;

@@ -17,7 +17,7 @@ bool is_on_host() { return block == nullptr || block->current == nullptr; }
 void after_atomic(bool changed) {
   if (!is_on_host())
     note_spin(!changed);
-  else if (!changed && !analysis::enabled)  // which looks for itself
+  else if (!changed && !analysis::enabled)  // the analysis calls host_looks itself
     host_looks();
 }
 
@@ -59,7 +59,8 @@ T result(T old, T operand) {
   return old;
 }
 
-/// What an order asks for before and after the operation itself.
+/// Reports an atomic operation to the analysis, with its memory order and scope, before it is
+/// executed.
 void before(const void* address, std::size_t bytes, analysis::Kind kind, Order order, Scope scope,
             const void* place, const void* frame) {
   const bool on_device = !is_on_host();
@@ -124,7 +125,7 @@ void atomic_store(T* address, T value, Order order, Scope scope) {
   after_atomic(true);
 }
 
-/// Locks for sixteen bytes at an address.
+/// The lock for the 16 bytes at an address. Several addresses may share a lock.
 static std::mutex& mutex_of(const void* address) {
   static std::array<std::mutex, 64> mutexes;
   return mutexes[reinterpret_cast<std::uintptr_t>(address) / 16 % mutexes.size()];

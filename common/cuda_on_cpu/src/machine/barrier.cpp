@@ -1,6 +1,6 @@
 /// \file
-/// cuda::barrier: a number of threads of a block that wait for each other in phases; and tiles of
-/// more than a warp, each of which has one.
+/// cuda::barrier, at which a given number of threads of a block synchronise in phases. Each tile of
+/// more than a warp contains such a barrier.
 
 #include "cuda_on_cpu/barrier.hpp"
 
@@ -22,14 +22,16 @@ namespace {
 
 constexpr unsigned most_tiles = most_threads / warp_size;
 
-/// The barrier of a tile, and what its threads do there.
+/// The barrier of a tile, and the operation that its threads execute there.
 struct Tile {
   BarrierState barrier;
-  CombineTile combine;  ///< of the first that came in this phase, and where it did
+  CombineTile combine;  ///< operation of the first thread that arrived in this phase; `place` is
+                        ///< its call
   const void* place;
 };
 
-// Of the block that this thread of the operating system runs; two sizes of tiles share none.
+// Tiles of the block that this operating-system thread executes. Tiles of different sizes use
+// different elements of the array.
 __thread Tile tiles[most_tiles];
 
 bool waits_for(const Thread& thread, const BarrierState* state) {
@@ -37,7 +39,7 @@ bool waits_for(const Thread& thread, const BarrierState* state) {
          wait_of(thread).barrier_object == state;
 }
 
-/// Whether all threads of the block but the running one wait for a barrier.
+/// Whether all threads of the block except the running one wait for a barrier.
 bool all_others_wait(const BarrierState* state) {
   const Block& b = *block;
   if (state->expected < b.launch->threads || b.started < b.launch->threads) return false;
@@ -51,7 +53,8 @@ bool all_others_wait(const BarrierState* state) {
 void complete(BarrierState* state, bool waits) {
   Block& b = *block;
   analysis::phase_ends(state);
-  // No thread has accessed memory since its arrival: the phase orders what __syncthreads orders.
+  // No thread has accessed memory since its arrival, so the phase orders the same accesses as
+  // __syncthreads.
   if (waits && all_others_wait(state)) b.barrier_clock = b.clock++;
   state->missing = state->expected;
   ++state->phase;
@@ -73,7 +76,7 @@ void wait_at(BarrierState* state, unsigned phase, const void* place,
   analysis::has_waited_at(state);
 }
 
-/// Stores what has come, and counts its bytes as arrivals.
+/// Stores the bytes of a parcel and counts them as arrivals.
 void receive(const Parcel& parcel) {
   const DeviceAtWork at_work;
   std::memcpy(parcel.to, parcel.bytes.data(), parcel.bytes.size());
@@ -82,7 +85,7 @@ void receive(const Parcel& parcel) {
   if (parcel.barrier->missing == 0) complete(parcel.barrier, false);
 }
 
-/// Fails the launch if the cluster has no such block, or a place is not in shared memory.
+/// Fails the launch if the cluster has no block `rank`, or if an address is not in shared memory.
 void check_target(const void* shared, const void* state, unsigned rank, const void* place) {
   const unsigned blocks = cluster_size();
   const bool is_shared =
@@ -103,7 +106,8 @@ void check_target(const void* shared, const void* state, unsigned rank, const vo
   fail_launch(cudaErrorIllegalAddress);
 }
 
-/// Ends the launch: the threads of a tile do not do what those of a tile do.
+/// Reports an error and ends the launch: the threads of a tile do not all execute the same
+/// operation.
 [[noreturn]] void give_up_tile(const void* place, const void* other_place,
                                const std::string& sentence) {
   {
@@ -118,7 +122,7 @@ void check_target(const void* shared, const void* state, unsigned rank, const vo
   fail_launch(cudaErrorLaunchFailure);
 }
 
-/// The tile of so many threads that the current one is in.
+/// The tile with `size` threads that contains the current thread.
 Tile& tile_of(unsigned size, const void* place) {
   const unsigned number = block->current->rank / size, threads = block->launch->threads;
   Tile& tile = tiles[most_threads / size + number];
@@ -145,7 +149,7 @@ unsigned arrive_at(BarrierState* state, unsigned count, bool drop, bool waits) {
   return phase;
 }
 
-/// A thread comes to its tile's barrier to do what the others do there.
+/// Lets a thread arrive at the barrier of its tile. The last thread computes the results for all.
 unsigned arrive_at(Tile& tile, unsigned size, CombineTile combine, const void* place) {
   if (tile.barrier.missing == tile.barrier.expected) {
     tile.combine = combine;

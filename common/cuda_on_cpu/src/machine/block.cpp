@@ -24,7 +24,7 @@
 #include "side_by_side.hpp"
 #include "switch.hpp"
 
-// The dynamic shared memory of the block that this thread of the operating system runs.
+// The dynamic shared memory of the block that this operating-system thread executes.
 extern "C" {
 alignas(1024) __thread char cuda_on_cpu_dynamic_shared[cuda_on_cpu::most_dynamic_shared];
 }
@@ -45,8 +45,9 @@ constexpr std::uint64_t idle_yields_before_host = 1 << 6;
 constexpr std::uint64_t idle_yields_of_system = 1 << 6;
 constexpr std::uint64_t stack_end_mark = 0x5374'6169'7243'6173;
 
-/// The lowest whole page of a stack: who touches it has used the stack up. The number of pages that
-/// a process may protect on their own is limited; the mark at a stack's end guards the others.
+/// Protects the lowest whole page of a stack, so that an overflow causes a fault. The number of
+/// pages that a process may protect separately is limited. The mark at the end of a stack guards
+/// the other stacks.
 void protect_end(char* stack) {
   constexpr std::uintptr_t page = 4096;
   constexpr unsigned most = 8192;
@@ -96,7 +97,7 @@ void make_current(Thread* thread) {
   current_thread_index = thread->index;
 }
 
-/// Has the cache fetch what a thread needs first when it goes on, and who comes behind it.
+/// Prefetches the top of the stack of a thread that runs soon, and the next thread of its queue.
 void fetch_stack(const Thread& thread) {
   constexpr std::size_t line = 64, lines = 4;
   __builtin_prefetch(thread.next);
@@ -104,7 +105,7 @@ void fetch_stack(const Thread& thread) {
     __builtin_prefetch(static_cast<const char*>(thread.stack_pointer) + i * line);
 }
 
-/// Leaves the current stack for a thread that is ready, a new one, or the host's side.
+/// Leaves the current stack for a thread that is ready, a new thread, or the host side.
 void leave(void** stack_pointer) {
   Block& b = *block;
   if (!b.ready.empty()) {
@@ -126,7 +127,7 @@ uint3 index_of(unsigned rank, const dim3& extent) {
   return {rank % extent.x, rank / extent.x % extent.y, rank / (extent.x * extent.y)};
 }
 
-/// Gives the block up: control goes back to the host's side for good.
+/// Abandons the block: control returns to the host side for good.
 [[noreturn]] void give_up() {
   Block& b = *block;
   b.failed = true;
@@ -136,10 +137,10 @@ uint3 index_of(unsigned rank, const dim3& extent) {
   __builtin_unreachable();
 }
 
-/// Whom the threads at a barrier wait for: their block, or its whole gang.
+/// The threads that synchronise at a barrier: those of the block, or of its whole gang.
 enum class Scope : unsigned { block, gang };
 
-/// All threads of the block have arrived at the barrier of its gang.
+/// Called when all threads of the block have arrived at the barrier of its gang.
 void arrive_at_gang() {
   Block& b = *block;
   b.gang_arrivals = 0;
@@ -148,7 +149,7 @@ void arrive_at_gang() {
   if (b.gang != nullptr) b.gang_phase = b.gang->arrive(b.gang_rank);
 }
 
-/// The threads of the block have waited for its gang.
+/// Called when the threads of the block have waited for its gang.
 void begin_next_phase() {
   Block& b = *block;
   analysis::has_waited_for_gang();
@@ -158,7 +159,7 @@ void begin_next_phase() {
   for (unsigned rank = 0; rank < b.launch->threads; ++rank) b.threads[rank].has_arrived = false;
 }
 
-/// Lets the threads at the barrier go on, once all that live have come.
+/// Resumes the threads at the barrier. The caller ensures that all living threads have arrived.
 void open_barrier(Thread* last) {
   Block& b = *block;
   const Thread& any = last != nullptr ? *last : *b.at_barrier.head;
@@ -175,13 +176,13 @@ void open_barrier(Thread* last) {
       give_up();
     }
   }
-  // All that live are here, so the lanes of each warp that have not finished run from now on.
+  // All living threads have arrived, so every lane that has not finished runs from now on.
   for (unsigned first = 0; first < b.launch->threads; first += warp_size) {
     Warp& warp = b.warps[first / warp_size];
     warp.running = static_cast<unsigned>(std::popcount(warp.lanes & ~warp.finished));
   }
   b.at_barrier_count = 0;
-  // Threads may have accessed memory after they arrived. The phase of these accesses orders them.
+  // Threads may have accessed memory after they arrived. The phase orders these accesses instead.
   if (!is_of_gang || !b.arrives_split) b.barrier_clock = b.clock++;
   if (is_of_gang) begin_next_phase();
   ++b.barriers;
@@ -190,7 +191,7 @@ void open_barrier(Thread* last) {
   b.ready.append(b.at_barrier);
 }
 
-/// Counts a thread that has come to a barrier.
+/// Counts a thread that has arrived at a barrier.
 /// \returns whether it is the last one
 bool count_arrival(const Thread& thread) {
   Block& b = *block;
@@ -218,21 +219,21 @@ void barrier(Scope scope, const void* place) {
   }
 }
 
-/// A thread that waits for the check of its accesses comes to a barrier.
+/// Lets a thread arrive at a barrier after the check of its accesses.
 void arrive_late(Thread* thread) {
   const bool is_last = count_arrival(*thread);
   block->at_barrier.push(thread);
   if (is_last) open_barrier(nullptr);
 }
 
-/// Counts the predicates of the block's threads behind a barrier.
+/// Number of the block's threads whose predicate was true at a barrier.
 int count_at_barrier(bool predicate, const void* place) {
   block->predicates += predicate;
   barrier(Scope::block, place);
   return block->predicates_sum;
 }
 
-/// A thread arrives at the barrier of the gang, and will wait later.
+/// Lets a thread arrive at the barrier of the gang; the thread waits later.
 void arrive_early() {
   end_trial();
   catch_up();
@@ -242,7 +243,7 @@ void arrive_early() {
   if (++b.gang_arrivals == b.living) arrive_at_gang();
 }
 
-/// A thread lives no longer.
+/// Removes a thread that has ended from its warp and its block.
 void leave_warp(Thread* thread) {
   thread->state = State::finished;
   if (thread->has_arrived && !block->has_arrived) --block->gang_arrivals;
@@ -252,14 +253,14 @@ void leave_warp(Thread* thread) {
   if (thread->warp->waiting != 0) lanes_changed(thread->warp);
 }
 
-/// Does what the others of the block may have waited for with a thread that lives no longer.
+/// Completes barriers that the block's other threads wait at, after a thread has ended.
 void release_others() {
   Block& b = *block;
   if (b.gang_arrivals > 0 && b.gang_arrivals == b.living) arrive_at_gang();
   if (b.at_barrier_count > 0 && b.at_barrier_count == b.living) open_barrier(nullptr);
 }
 
-/// A thread has come to its end. It needs no stack until its accesses are checked.
+/// Ends a thread. A thread whose accesses are not checked yet waits without a stack.
 void finish(Thread* thread) {
   Warp& warp = *thread->warp;
   const unsigned me = 1u << thread->lane;
@@ -287,8 +288,8 @@ void begin(Thread* thread) {
   current_thread_index = thread->index;
 }
 
-/// Runs threads of a block as long as none waits: nobody asks how many live, and so they need not
-/// be counted one by one.
+/// Runs the threads of a block as long as none of them waits. Until then, nothing depends on the
+/// number of living threads, so they need not be counted one by one.
 void run_threads_that_do_not_wait(Block& b) {
   const Launch& launch = *b.launch;
   while (b.started < launch.threads) {
@@ -323,8 +324,8 @@ void run_thread() {
   b.current = nullptr;
 }
 
-/// The body of every stack: runs threads one after the other, until one of them waited and others
-/// are ready to go on.
+/// The body of every stack. The function runs threads one after the other, until one of them has
+/// waited and others are ready to continue.
 void run_threads() {
   if (block->counts_late) run_threads_that_do_not_wait(*block);
   for (;;) {
@@ -345,8 +346,8 @@ void run_threads() {
   }
 }
 
-/// The block of this thread of the operating system. It lives to the end of the program: accesses
-/// are checked as long as destructors run.
+/// The block of this operating-system thread. The block is never freed, because accesses are
+/// checked until the last destructor has run.
 Block& own_block() {
   if (block == nullptr) {
     block = std::make_unique<Block>().release();
@@ -361,8 +362,8 @@ Block& own_block() {
   return *block;
 }
 
-/// Gives threads the indices that they have in blocks of an extent. Blocks of one launch find them
-/// there: to count them as threads begin would take a thread longer than its beginning.
+/// Computes the indices of the threads for a block shape, unless they are already stored. To
+/// compute an index when its thread begins would take longer than all other work of that beginning.
 void lay_out(Block& b, const dim3& extent) {
   if (b.extent.x == extent.x && b.extent.y == extent.y && b.extent.z == extent.z) return;
   b.extent = extent;
@@ -409,13 +410,13 @@ void prepare(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank, un
 
 void forget_details(Block& b) {
   for (Details& details : std::span(b.details).first(b.launch->threads)) {
-    details.copies.clear();  // and keeps its room
+    details.copies.clear();  // the vector keeps its capacity
     details = {.copies = std::move(details.copies)};
   }
   b.details_changed = false;
 }
 
-/// Says which threads wait for what, when none can go on.
+/// Reports how many threads wait in which operation, when no thread can continue.
 void report_deadlock() {
   Block& b = *block;
   constexpr const char* waits[] = {"not started",        "ready",
@@ -441,7 +442,7 @@ double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// What threads of the host may still do for the block's.
+/// Whether host threads may still write a value that the block's threads wait for.
 HelpOfHost help_of_host() {
   const Launch& launch = *block->launch;
   if (launch.help_of_host == nullptr) return HelpOfHost::none;
@@ -449,17 +450,18 @@ HelpOfHost help_of_host() {
   return launch.help_of_host();
 }
 
-/// After how many idle yields a block is taken to wait for more than its own threads.
+/// The number of idle yields after which the block probably waits for something other than its own
+/// threads.
 std::uint64_t few_idle_yields() {
   return block->launch->is_beside_host ? idle_yields_before_host : idle_yields_before_others;
 }
 
-/// Whether nothing but the block's own threads, and the host, can end a wait of theirs. Then a busy
-/// system is asked for a turn of others now and then: each may last.
+/// Whether only the block's own threads or the host can end a wait of these threads. The block then
+/// calls `sched_yield` only now and then, because each call may take long on a busy system.
 bool is_analysed_alone() { return analysis::enabled && block->gang == nullptr; }
 
-/// Whether the block runs in turn with other blocks of its plain launch, under analysis, and only
-/// these can end a wait of its threads.
+/// Whether, under analysis, the block runs in turn with other blocks of its ordinary launch, and
+/// only these blocks can end a wait of its threads.
 bool runs_in_turn() {
   const Block& b = *block;
   return analysis::enabled && b.gang != nullptr && b.gang->size() == 1 &&
@@ -467,8 +469,8 @@ bool runs_in_turn() {
          settings().devices == 1;
 }
 
-/// Whether the block's threads have waited in loops for too long. A block that can wait for others,
-/// or for the host, is given time; one that is alone is not.
+/// Whether the block's threads have waited in loops for too long. A block that can wait for others
+/// or for the host has a time limit. A block that runs alone has a limit on its idle yields.
 bool waits_in_vain() {
   constexpr double most_seconds_in_turn = 1;
   Block& b = *block;
@@ -487,7 +489,7 @@ bool waits_in_vain() {
 }
 
 /// Whether the block has waited so long that more blocks of its launch, the host, or other devices
-/// may have to do something.
+/// may have to run.
 bool calls_others() {
   const Block& b = *block;
   const bool may_need_device = settings().devices > 1 || b.launch->is_beside_host;
@@ -495,7 +497,7 @@ bool calls_others() {
   return b.idle_yields % few == 0 && b.launch->call_others;
 }
 
-/// Whether a thread waits at a barrier on which another block of the gang may arrive.
+/// Whether a thread waits at a barrier at which another block of the gang may arrive.
 bool may_get_parcels() {
   const Block& b = *block;
   const auto waits = [](const Thread& t) { return t.state == State::at_barrier_object; };
@@ -503,8 +505,9 @@ bool may_get_parcels() {
          std::any_of(b.threads.begin(), b.threads.begin() + b.launch->threads, waits);
 }
 
-/// No thread of the block can go on: waits for what other blocks of its gang may send.
-/// \returns whether a thread can go on then
+/// Waits for parcels from other blocks of the gang. No thread of the block can continue without
+/// them.
+/// \returns whether a thread can continue then
 bool wait_for_parcels() {
   Block& b = *block;
   if (!may_get_parcels()) return false;
@@ -590,7 +593,7 @@ void wait_begins() {
   if (!is_on_device()) return host_looks();
   Thread& thread = *block->current;
   changed_details_of(thread).waits = true;
-  if (analysis::enabled) return;  // it sees what is read, and has the thread spin then
+  if (analysis::enabled) return;  // the analysis sees the accesses, and counts the spins
   thread.place = __builtin_return_address(0);
   note_spin(true);
 }
@@ -657,12 +660,12 @@ void yield() {
     const DeviceAtWork at_work;
     if (b.launch->call_others()) analysis::blocks_wait_for_each_other(*thread);
   }
-  // Where all threads that are not at a barrier may be waiting like this one, it is another block's
-  // turn.
+  // After a yield of every thread that is not at a barrier, all of them may be waiting in loops.
+  // Another block then runs.
   if (b.gang != nullptr && b.idle_yields % (b.living - b.at_barrier_count) == 0)
     b.gang->take_turns(b.gang_rank);
-  // At first the others of the warp wait for this lane, as they would in lockstep; what it waits
-  // for may be theirs to do, though.
+  // At first the other lanes of the warp wait for this lane, as in lockstep. But this lane may wait
+  // for a value that another lane of the warp has to write.
   const bool leaves_warp = waits_in_loops();
   if (leaves_warp) lane_stopped(thread->warp);
   const auto come_back = [&] {
@@ -671,7 +674,8 @@ void yield() {
     else
       b.ready.push(thread);
   };
-  if (b.started < b.launch->threads) {  // who waits must not starve those that have not started
+  if (b.started < b.launch->threads) {  // threads that wait must not starve those that have not
+                                        // started
     come_back();
     b.start_next = true;
     b.current = nullptr;
@@ -694,7 +698,8 @@ void block_barrier() { barrier(Scope::block, __builtin_return_address(0)); }
 
 int block_count(bool predicate) { return count_at_barrier(predicate, __builtin_return_address(0)); }
 
-/// A thread synchronises with the whole grid: ends its launch if this is not possible.
+/// Ends the launch with an error if it is not cooperative, so that its threads cannot synchronise
+/// with the whole grid.
 static void expect_cooperative(const void* place) {
   if (block->launch->configuration.cooperative) return;
   report_diagnostic({.kind = "not cooperative",
@@ -735,7 +740,7 @@ bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank, 
   if (b.living > 0) {
     const bool is_told = gang != nullptr && gang->is_told();
     if (!b.failed && !b.on_trial && !is_told) report_deadlock();
-    free_all_stacks(b);  // of threads that never end, too
+    free_all_stacks(b);  // also of threads that never end
     if (gang != nullptr) gang->fail();
   }
   analysis::block_ends(b);

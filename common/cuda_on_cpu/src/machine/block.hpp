@@ -1,8 +1,9 @@
 /// \file
-/// The threads of a block: fibers that one thread of the operating system runs one after the other.
+/// The threads of a block are fibers, which one operating-system thread executes in turn.
 ///
-/// A stack runs the block's threads in a loop. Only when a thread has to wait does the next one
-/// start on a stack of its own, so that a kernel without barriers needs one stack and no switch.
+/// The threads of a block run in a loop on one stack. A thread that has to wait keeps this stack,
+/// and the next thread starts on another one. A kernel without barriers therefore needs one stack
+/// and no switch.
 
 #pragma once
 
@@ -42,74 +43,85 @@ enum class State : std::uint8_t {
   finished
 };
 
-/// A copy that a thread started and has not waited for.
+/// A copy that a thread has started and not yet waited for.
 struct PendingCopy {
   void* to;
   const void* from;
   std::size_t bytes;
-  std::size_t zeros;  ///< written behind the bytes
+  std::size_t zeros;  ///< number of zero bytes to write after the copied bytes
   std::size_t batch;
   const void* place;
 };
 
-/// A CUDA thread. What a barrier touches comes first and fills one line of the cache.
+/// A CUDA thread. The members that a barrier accesses come first and fill one cache line.
 struct alignas(64) Thread {
   void* stack_pointer;
-  Thread* next;  ///< in a queue
+  Thread* next;  ///< the next thread in a queue
   Warp* warp;
-  const void* place;  ///< where it waits
+  const void* place;  ///< the instruction at which the thread waits
   uint3 index;
   unsigned rank;
-  unsigned mask;   ///< of the collective it waits in, or the scope of the barrier
-  unsigned spins;  ///< rounds of a loop that waits for another thread
+  unsigned mask;   ///< lanes of the collective that the thread waits in, or the scope of the
+                   ///< barrier
+  unsigned spins;  ///< consecutive iterations of a loop that waits for another thread
   std::uint8_t lane;
   State state;
-  analysis::Among fenced;  ///< for whom it ever ordered its accesses
+  analysis::Among fenced;  ///< the widest scope of the fences that the thread has executed
   bool orders_memory : 1;
-  bool has_arrived : 1;     ///< at the barrier of the gang, for which it has not waited yet
-  std::uint32_t stack_top;  ///< the lower half of the address
+  bool has_arrived : 1;     ///< whether the thread has arrived at the gang's barrier and not waited
+                            ///< for it yet
+  std::uint32_t stack_top;  ///< the lower half of the address of the top of the stack
 };
 static_assert(sizeof(Thread) == 64);
 
-/// What a thread waits in.
+/// The operation that a thread waits in.
 struct Wait {
-  void* record;  ///< of the collective
+  void* record;  ///< the thread's record for the collective
   Combine combine;
   const void* barrier_object;
 };
 
-/// What few threads do, and a thread that begins has not done.
+/// State that few threads need, with the values that it has when a thread begins.
 struct Details {
   std::vector<PendingCopy> copies = {};
-  std::size_t batches = 0;              ///< of copies that it closed
-  bool asked_for_active = false;        ///< whether it ever called __activemask
-  const void* last_volatile = nullptr;  ///< that it read, and how often that was written by then
+  std::size_t batches = 0;              ///< number of batches of copies that the thread has
+                                        ///< committed
+  bool asked_for_active = false;        ///< whether the thread has ever called __activemask
+  const void* last_volatile = nullptr;  ///< the volatile variable that the thread read last; the
+                                        ///< next member is its number of writes then
   std::uint64_t last_volatile_writes = 0;
-  std::uint32_t last_volatile_read = 0;   ///< the place of that read
-  std::uint32_t last_volatile_load = 0;   ///< the same if it wrote none since, or 0
-  bool last_volatile_waits = false;       ///< whether that read belonged to a loop that waits
-  std::uint32_t last_volatile_store = 0;  ///< that of its last write of a volatile variable, or 0
-  bool waits = false;                     ///< whether it asks if a loop that only waits goes on
-  bool has_waited = false;                ///< whether it ever waited so, for a volatile variable
-  cudaError last_error = {};              ///< of its calls of the runtime
+  std::uint32_t last_volatile_read = 0;   ///< the instruction of the last volatile read
+  std::uint32_t last_volatile_load = 0;   ///< the instruction of that read, or 0 after a later
+                                          ///< volatile write
+  bool last_volatile_waits = false;       ///< whether the last volatile read belonged to a loop
+                                          ///< that waits
+  std::uint32_t last_volatile_store = 0;  ///< the instruction of the last write of a volatile
+                                          ///< variable, or 0
+  bool waits = false;                     ///< whether the thread evaluates the condition of a loop
+                                          ///< that only waits
+  bool has_waited = false;                ///< whether the thread has ever waited for a volatile
+                                          ///< variable in such a loop
+  cudaError last_error = {};              ///< the last error of the thread's calls of the runtime
 };
 
 struct Warp {
   Thread* threads = nullptr;
-  unsigned lanes = 0;     ///< that exist, as a mask
-  unsigned finished = 0;  ///< masks of lanes
+  unsigned lanes = 0;     ///< mask of the lanes that exist
+  unsigned finished = 0;  ///< mask of the lanes that have finished
   unsigned waiting = 0;
-  unsigned pending = 0;     ///< whose accesses are not all checked
-  unsigned arriving = 0;    ///< of these, who will have come to a barrier of the block then
-  unsigned ending = 0;      ///< and who will have finished
-  unsigned gathering = 0;   ///< lanes that ask which others have come as far
+  unsigned pending = 0;     ///< mask of the lanes whose accesses are not all checked
+  unsigned arriving = 0;    ///< lanes of `pending` that arrive at a barrier of the block once their
+                            ///< accesses are checked
+  unsigned ending = 0;      ///< lanes of `pending` that finish once their accesses are checked
+  unsigned gathering = 0;   ///< lanes that determine which other lanes have reached the same
+                            ///< instruction
   unsigned running = 0;     ///< number of lanes that neither wait nor have finished
   std::uint32_t epoch = 0;  ///< number of operations that ordered memory within the warp
-  std::uint32_t clock = 0;  ///< of the block, at the last of them
-  analysis::AccessLog* log = nullptr;  ///< in a program that is analysed
+  std::uint32_t clock = 0;  ///< `Block::clock` at the last operation counted by `epoch`
+  analysis::AccessLog* log = nullptr;  ///< null in a program without analysis
 };
 
-/// Threads in the order in which they wait.
+/// A first-in, first-out queue of threads.
 struct Queue {
   Thread* head = nullptr;
   Thread** tail = &head;
@@ -142,67 +154,81 @@ struct Queue {
   }
 };
 
-/// The block that this thread of the operating system runs, one after the other.
+/// The block that this operating-system thread executes, one block after the other.
 struct Block {
-  Thread* current = nullptr;  ///< the CUDA thread that runs, or null on the host's side
+  Thread* current = nullptr;  ///< the CUDA thread that runs, or null while the host side runs
   Queue ready;
   Queue at_barrier;
-  void* host = nullptr;  ///< the stack pointer of the host's side
+  void* host = nullptr;  ///< the stack pointer of the host side
   Launch* launch = nullptr;
-  Gang* gang = nullptr;  ///< the blocks that this one can wait for, or null
+  Gang* gang = nullptr;  ///< the blocks with which this block can synchronise, or null
   unsigned gang_rank = 0;
-  unsigned number = 0;  ///< in the grid, x fastest
+  unsigned number = 0;  ///< linear index of the block in the grid, x fastest
   uint3 index = {};
-  dim3 extent = {0, 0, 0};  ///< of the blocks in which its threads have the indices that they have
+  dim3 extent = {0, 0, 0};  ///< the block shape from which the indices of the threads were computed
   unsigned started = 0;
-  bool counts_late = false;  ///< whether none has waited, and those that have ended are not counted
+  bool counts_late = false;  ///< whether no thread has waited yet, and ended threads are not
+                             ///< counted
   unsigned living = 0;
   unsigned at_barrier_count = 0;
-  unsigned gang_arrivals = 0;    ///< threads that have arrived at the barrier of the gang, and wait
-                                 ///< later
-  bool arrives_split = false;    ///< whether any thread has done so
-  bool has_arrived = false;      ///< whether all threads have arrived at this barrier
-  std::uint32_t gang_phase = 0;  ///< the phase of the gang that they wait for
-  std::uint32_t gang_waits = 0;  ///< number of barriers of the gang for which they have waited
-  int predicates = 0;            ///< sum over the threads at the barrier
-  int predicates_sum = 0;        ///< of the barrier passed last
-  std::uint32_t clock = 0;       ///< grows with all that orders the accesses of its threads
-  std::uint32_t barrier_clock = 0;  ///< at the barrier passed last
+  unsigned gang_arrivals = 0;    ///< number of threads that have arrived at the barrier of the gang
+                                 ///< and wait for it later
+  bool arrives_split = false;    ///< whether any thread has arrived without waiting
+  bool has_arrived = false;      ///< whether all threads have arrived at the gang's current barrier
+  std::uint32_t gang_phase = 0;  ///< the phase of the gang for which the threads wait
+  std::uint32_t gang_waits = 0;  ///< number of barriers of the gang for which the threads have
+                                 ///< waited
+  int predicates = 0;            ///< sum of the predicates of the threads that have arrived at the
+                                 ///< barrier
+  int predicates_sum = 0;        ///< sum of the predicates at the last barrier that the threads
+                                 ///< have passed
+  std::uint32_t clock = 0;       ///< incremented by each operation that orders the accesses of the
+                                 ///< block's threads
+  std::uint32_t barrier_clock = 0;  ///< value of `clock` at the last barrier that the threads have
+                                    ///< passed
   std::uint64_t barriers = 0;
-  std::uint64_t idle_yields = 0;  ///< since a thread last did anything but wait in a loop
-  double idle_since = 0;          ///< when that began, in seconds
-  bool start_next = false;        ///< whether a new thread goes before those that are ready
+  std::uint64_t idle_yields = 0;  ///< number of yields since a thread last did anything but wait in
+                                  ///< a loop
+  double idle_since = 0;          ///< time of the first yield counted by `idle_yields`, in seconds
+  bool start_next = false;        ///< whether a new thread runs before the threads that are ready
   bool failed = false;
-  bool on_trial = false;                 ///< whether it runs beside others, under analysis
-  unsigned turn = 0;                     ///< which of the launch's blocks it is to begin
-  SideBySide* beside = nullptr;          ///< the others, if it runs beside them and is left out
-  bool left_out = false;                 ///< whether the analysis passes over its accesses
-  analysis::Targets* targets = nullptr;  ///< where its accesses went, as the analysis knows
-  analysis::AccessLog* logs = nullptr;   ///< by warp
-  bool uses_tiles = false;               ///< of more than a warp
-  bool narrow = false;  ///< whether the access that is made now is atomic in the block only
-  analysis::Among releases = {};   ///< among whom this access has release order
-  const void* expected = nullptr;  ///< the value with which this access compares
-  std::vector<unsigned> order;     ///< of ranks, in which threads begin; empty: as they are counted
-  std::vector<char*> stacks;       ///< free ones
+  bool on_trial = false;                 ///< whether the block runs speculatively, concurrently
+                                         ///< with others, under analysis
+  unsigned turn = 0;                     ///< position of the block in the order in which the
+                                         ///< launch's blocks begin
+  SideBySide* beside = nullptr;          ///< the concurrent blocks of the launch, if the analysis
+                                         ///< leaves this block out
+  bool left_out = false;                 ///< whether the analysis ignores the block's accesses
+  analysis::Targets* targets = nullptr;  ///< memory that the block has accessed, as logged by the
+                                         ///< analysis
+  analysis::AccessLog* logs = nullptr;   ///< access logs, one per warp
+  bool uses_tiles = false;               ///< whether the threads use tiles of more than one warp
+  bool narrow = false;  ///< whether the current access is atomic in block scope only
+  analysis::Among releases = {};   ///< the scope in which the current access has release order
+  const void* expected = nullptr;  ///< address of the value with which the current access compares
+  std::vector<unsigned> order;     ///< ranks in the order in which the threads begin; empty: in
+                                   ///< ascending order
+  std::vector<char*> stacks;       ///< unused stacks
   char* stack_pool = nullptr;
-  std::size_t used_stacks = 0;   ///< of the pool, from its beginning, that were ever used
-  bool details_changed = false;  ///< whether those of a thread are not what they are at first
+  std::size_t used_stacks = 0;   ///< number of stacks from the beginning of the pool that were ever
+                                 ///< used
+  bool details_changed = false;  ///< whether any thread's details differ from their initial values
   std::array<Thread, most_threads> threads;
-  std::array<Wait, most_threads> waits;  // by rank, as what follows
+  std::array<Wait, most_threads> waits;  // the members from here on are indexed by rank
   std::array<Details, most_threads> details;
   std::array<Warp, most_threads / warp_size> warps;
 };
 
-/// The block of this thread of the operating system; null outside of kernels' threads.
+/// The block of this operating-system thread; null on threads that execute no kernels.
 extern __thread Block* block;
 
-/// The same while its current thread is in a kernel, on trial; otherwise null.
+/// Equal to `block` while its current thread is in a kernel that runs speculatively; otherwise
+/// null.
 extern "C" __thread Block* cuda_on_cpu_tried;
 
-/// While it lives, the device itself works and no thread of a kernel: what it touches is not
-/// checked. Of a template that program and runtime share, the linker may keep the instrumented
-/// copy.
+/// During the lifetime of this object, the analysis does not check accesses: the device's own code
+/// runs, not a thread of a kernel. Even code of the runtime may be instrumented, because the linker
+/// may keep the program's copy of a template.
 class DeviceAtWork {
  public:
   DeviceAtWork() : thread_(block->current) { block->current = nullptr; }
@@ -217,63 +243,67 @@ class DeviceAtWork {
 inline Wait& wait_of(const Thread& thread) { return block->waits[thread.rank]; }
 inline const Details& details_of(const Thread& thread) { return block->details[thread.rank]; }
 
-/// The same to change them: they are forgotten at the end of the block, so that threads begin
-/// without a look at them.
+/// Details to be changed. The end of the block resets the details, so a thread that begins does not
+/// have to.
 inline Details& changed_details_of(const Thread& thread) {
   block->details_changed = true;
   return block->details[thread.rank];
 }
 
-/// Bytes of a thread's stack: a GPU allows 512 KiB of local memory, and the rest is for calls of
-/// the device's own code. The odd lines keep stacks from sharing sets of the cache.
+/// Bytes of a thread's stack. A GPU allows 512 KiB of local memory, and the rest is for calls of
+/// the device's own code. The extra 192 bytes (three cache lines) prevent stacks from sharing sets
+/// of the cache.
 inline constexpr std::size_t stack_bytes = (544 << 10) + 192;
 
 /// Runs one block of a launch to its end.
-/// \param turn which of the launch's blocks it is to begin
-/// \returns whether it came to its end; if not, the failure was reported, or its trial is over
+/// \param turn position of the block in the order in which the launch's blocks begin
+/// \returns whether all its threads have ended; if not, the failure was reported, or the block ran
+/// speculatively and has to be executed again
 bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank, unsigned turn = 0);
 
-/// Makes the block of this thread of the operating system one of a launch again that has run, for
-/// who looks at what its threads did.
+/// Makes a launch that has already run, or one of its blocks, current on this operating-system
+/// thread again. The analysis calls this to check the accesses of its threads.
 void stand_in(Launch& launch);
 void stand_in(unsigned number);
 
 /// Ends the block and its launch, as a GPU does when a kernel fails.
 [[noreturn]] void fail_launch(int error);
 
-/// The same from a handler of signals, on whose stack nobody can wait for other threads.
+/// Ends the block and its launch from a signal handler, on whose stack a thread cannot wait for
+/// others.
 [[noreturn]] void fail_launch_at_once(int error);
 
-/// Makes a thread wait in `state` and runs others until it is woken.
+/// Makes a thread wait in `state`, and runs other threads until it is woken.
 void wait_in(Thread* thread, State state);
 
-/// The same for a thread that waits until the accesses that it has made are checked.
+/// Makes a thread wait until the accesses that it has made are checked.
 void wait_for_requests(Thread* thread);
 
-/// The same for one that is not in the midst of an access.
+/// Makes a thread that is not in the middle of an access wait until its accesses are checked.
 void stop_for_requests(Thread* thread);
 
-/// The current thread is the first of its block that may have to wait: counts those that have ended
-/// before it.
+/// Counts the threads that have ended. The current thread is the first of its block that may have
+/// to wait.
 void count_ended();
 
-/// The current thread is about to do what others may learn of: it waits until the accesses that it
-/// has made are checked.
+/// Waits until the accesses of the current thread are checked. A thread calls this before any
+/// operation whose effect other threads can observe.
 inline void catch_up() {
   if (block->counts_late) count_ended();
   Thread* thread = block->current;
   if ((thread->warp->pending >> thread->lane & 1) != 0) stop_for_requests(thread);
 }
 
-/// Lanes whose accesses are all checked run on, or do what they have stopped for.
+/// Resumes lanes whose accesses are all checked. Lanes that stopped at a barrier arrive there now,
+/// and lanes that stopped at their end finish.
 void go_on(Warp& warp, unsigned lanes);
 
-/// Notes that the current thread may be in a loop that waits for another thread, or that it is not;
-/// lets others run after some rounds.
+/// Records whether the current thread may be in a loop that waits for another thread (`idle`).
+/// After several idle iterations, other threads run.
 void note_spin(bool idle);
 
-/// Whether the block's threads have done nothing but wait in loops for so long that lanes no longer
-/// wait for those of their warp that do.
+/// Whether the block's threads have only waited in loops for a long time. The lanes of a warp then
+/// no longer wait for the lanes that are in such loops.
 inline bool waits_in_loops() { return block->idle_yields > yields_in_step; }
 
 /// Lets a waiting thread run again.
@@ -283,7 +313,7 @@ inline void wake(Thread* thread) {
   block->ready.push(thread);
 }
 
-/// The same for some lanes of a warp.
+/// Lets some waiting lanes of a warp run again.
 inline void wake(Warp& warp, unsigned lanes) {
   warp.running += static_cast<unsigned>(std::popcount(lanes));
   for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
@@ -293,24 +323,25 @@ inline void wake(Warp& warp, unsigned lanes) {
   }
 }
 
-/// Takes what other blocks of its gang have stored in the shared memory of the block that runs.
+/// Stores the parcels that other blocks of the gang have sent to the shared memory of this block.
 void receive_parcels();
 
-/// Makes the barriers of its tiles as good as new, for the next block.
+/// Resets the barriers of the block's tiles for the next block.
 void forget_tiles();
 
-/// Says that a lane stopped running; its warp's accesses may be complete now.
+/// Counts a lane that has stopped running. The accesses of its warp may be complete now.
 void lane_stopped(Warp* warp);
 
-/// No lane of a warp runs: those that ask who has come as far as they go on.
+/// Resumes the lanes that wait in `gathered_lanes`. The caller ensures that no lane of the warp
+/// runs.
 void release_gathered(Warp& warp);
 
-/// Completes collectives of a warp whose lanes have changed, if some are all there now.
+/// Completes the collectives of a warp that are complete after a change of its set of lanes.
 void lanes_changed(Warp* warp);
 
 inline constexpr std::size_t all_stacks_bytes = stack_bytes * (most_threads + 1);
 
-/// Whether an address lies on the stack of a thread, and not on that of another one.
+/// Whether an address lies on the stack of this thread.
 inline bool is_on_own_stack(const Thread& thread, std::uintptr_t address) {
   return thread.stack_top - static_cast<std::uint32_t>(address) < stack_bytes;
 }

@@ -1,5 +1,6 @@
 /// \file
-/// threadIdx and its siblings are constants everywhere but here; a debugger finds them by name.
+/// Defines threadIdx and its siblings as variables, so that a debugger finds them by name. In
+/// programs they are constants.
 
 #include "builtins.hpp"
 

@@ -1,5 +1,5 @@
 /// \file
-/// The built-in variables under their real names, as the device's own code may write them.
+/// The built-in variables under their real names, writable by the device's own code.
 
 #pragma once
 
@@ -12,7 +12,7 @@ struct Builtin {
 void set_thread_index(Builtin index);
 void set_block(Builtin index, Builtin block, Builtin grid);
 
-/// Whether an address is that of a built-in variable, which is a register on a GPU.
+/// Whether an address belongs to a built-in variable, which is a register on a GPU.
 bool is_builtin(const void* address);
 
 }  // namespace cuda_on_cpu

@@ -1,11 +1,11 @@
 /// \file
-/// The time during which one thread computes the results of an operation of several threads.
+/// Marks the time during which one thread computes the results of a collective for all threads.
 
 #pragma once
 
 namespace cuda_on_cpu {
 
-/// Whether the current thread uses the records of other threads, which lie on their stacks.
+/// Whether the current thread accesses the records of other threads, which are on their stacks.
 extern __thread bool is_combining;
 
 class Combining {

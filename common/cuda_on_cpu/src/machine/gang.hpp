@@ -1,5 +1,6 @@
 /// \file
-/// Blocks that can wait for each other: a cluster, or the whole grid of a cooperative launch.
+/// Thread blocks that can synchronise with each other: a cluster, or the whole grid of a
+/// cooperative launch.
 
 #pragma once
 
@@ -15,15 +16,15 @@ namespace cuda_on_cpu {
 
 struct BarrierState;
 
-/// Bytes for the shared memory of a block, for which a barrier there waits.
+/// Bytes sent to the shared memory of another block. A barrier there waits for their arrival.
 struct Parcel {
   BarrierState* barrier;
   void* to;
   std::vector<std::byte> bytes;
 };
 
-/// Blocks of one gang, or of several that run side by side. In a program that is analysed only one
-/// of them runs at a time, in turn.
+/// Schedules the blocks of one gang, or of several gangs that run concurrently. Under analysis,
+/// only one of these blocks runs at a time.
 struct Turns {
   explicit Turns(unsigned blocks) : runnable(blocks) {}
 
@@ -31,57 +32,58 @@ struct Turns {
   void give();
 
   std::mutex mutex;
-  std::condition_variable changed;  ///< also what gangs wait for
-  std::vector<bool> runnable;       ///< wants the turn
+  std::condition_variable changed;  ///< gangs wait for this condition variable, too
+  std::vector<bool> runnable;       ///< whether a block waits for its turn, by index
   unsigned turn = 0;
   bool taken = false;
 };
 
-/// Each block of a gang has a thread of the operating system of its own.
+/// A gang: each of its blocks has its own operating-system thread.
 class Gang {
  public:
-  /// \param exit_arrives whether a block that has ended counts as one that has come, as in a
-  /// cluster; in a grid, nobody can wait for it
-  /// \param turns that it shares with others
-  /// \param first its number among those of its blocks that has rank 0
+  /// \param exit_arrives whether a block that has ended counts as arrived, as in a cluster. In a
+  /// grid, a barrier fails if a block has ended.
+  /// \param turns the schedule, which several gangs may share
+  /// \param first the index in `turns` of the block with rank 0
   Gang(unsigned size, bool exit_arrives, std::shared_ptr<Turns> turns, unsigned first);
 
   unsigned size() const { return static_cast<unsigned>(thread_areas_.size()); }
 
-  /// Enters as block `rank`: notes where its thread-local variables are, waits for the others.
-  /// \returns false if they do not come, because a gang before this one failed
+  /// Registers the thread-local variables of block `rank` and waits for the other blocks.
+  /// \returns false if they do not enter, because an earlier gang failed
   bool enter(unsigned rank);
 
-  /// Leaves for good: nobody waits for this block any more.
+  /// Removes a block that has ended: no other block waits for it from now on.
   void leave(unsigned rank);
 
-  /// Says that a block has come to the barrier; returns the phase to wait for.
+  /// Lets a block arrive at the barrier.
+  /// \returns the phase to wait for
   std::uint32_t arrive(unsigned rank);
 
   /// Waits until all blocks have arrived in a phase.
-  /// \returns false if they never will, because a block failed
+  /// \returns false if this never happens, because a block failed
   bool wait(unsigned rank, std::uint32_t phase);
 
-  /// Sends a parcel to a block; takes those that have come for one.
+  /// Sends a parcel to a block. `parcels_for` removes and returns the parcels for a block.
   void send(unsigned rank, Parcel parcel);
   std::vector<Parcel> parcels_for(unsigned rank);
 
-  /// Whether all blocks but one have left.
+  /// Whether only one block has not left.
   bool has_one_left();
 
-  /// Lets another block run, where only one may.
+  /// Lets another block run, if only one block may run at a time.
   void take_turns(unsigned rank);
 
-  /// Gives up, and has said why: lets everybody who waits go.
+  /// Marks the gang as failed after an error was reported. All waiting blocks continue.
   void fail();
   bool failed() const { return failed_; }
 
-  /// Whether a block failed, which has said why.
+  /// Whether a block failed and has reported the error.
   bool is_told() const { return told_; }
 
   std::uint32_t phase() const { return phase_; }
 
-  /// The thread-local variables of a block, and whether it still runs.
+  /// The end of the thread-local variables of a block, and whether it still runs.
   const char* thread_area(unsigned rank) const { return thread_areas_[rank]; }
   bool inside(unsigned rank) const { return inside_[rank]; }
 
@@ -93,12 +95,12 @@ class Gang {
   const unsigned first_;
   std::vector<const char*> thread_areas_;
   std::vector<bool> inside_;
-  std::vector<bool> has_arrived_;             // in this phase
-  std::vector<std::vector<Parcel>> parcels_;  // by the rank of who gets them
+  std::vector<bool> has_arrived_;             // whether a block has arrived in this phase, by rank
+  std::vector<std::vector<Parcel>> parcels_;  // parcels to deliver, by the rank of the receiver
   const bool exit_arrives_;
-  unsigned members_;  // that can still come
+  unsigned members_;  // number of blocks that have not left
   unsigned arrived_ = 0;
-  unsigned arrived_and_left_ = 0;  // in this phase
+  unsigned arrived_and_left_ = 0;  // number of blocks that arrived in this phase and have left
   unsigned entered_ = 0;
   std::uint32_t phase_ = 0;
   std::atomic<bool> failed_ = false;

@@ -26,8 +26,8 @@ struct sigaction before[32];
 
 bool is_code(const void* place) { return place >= &__executable_start && place < &etext; }
 
-/// The position in the program that caused a fault. For faults in a library of the host, and for
-/// calls of invalid addresses, this is the call.
+/// The instruction that caused a fault. If the fault occurred in a library of the host or at an
+/// invalid target of a call, the instruction is the call.
 const void* place_of_fault(void* context) {
   const void* here = instruction_at(context);
   return is_code(here) ? here : caller_at(context);
@@ -47,7 +47,8 @@ std::string sentence_of(int signal, const void* address, const void* instruction
                  : std::string("touches the address ") + text + ", where there is no memory";
 }
 
-/// Ends the launch of a kernel that caused a fault. (Speculative blocks are executed again.)
+/// Ends the launch of a kernel that caused a fault. If its blocks run speculatively, they are
+/// executed again instead.
 [[noreturn]] void end_kernel(int signal, const void* address, void* context) {
   end_trial();
   const bool is_access = signal == SIGSEGV || signal == SIGBUS;
@@ -63,7 +64,8 @@ std::string sentence_of(int signal, const void* address, const void* instruction
                                                             : cudaErrorLaunchFailure);
 }
 
-/// A thread of a kernel has used up its stack. (This runs on another one.)
+/// Ends the launch of a kernel of which a thread has used up its stack. This function runs on the
+/// signal stack.
 [[noreturn]] void end_of_stack(const void* place) {
   const Thread* thread = block->current;
   {
@@ -78,11 +80,12 @@ std::string sentence_of(int signal, const void* address, const void* instruction
   fail_launch_at_once(cudaErrorHardwareStackError);
 }
 
-/// Lets this thread of the operating system handle a fault on a stack of its own.
+/// Gives this operating-system thread a separate stack for its signal handlers.
 void provide_stack() {
   constexpr std::size_t bytes = 64 << 10;
   stack_t stack = {};
-  stack.ss_sp = std::make_unique<char[]>(bytes).release();  // as long as the process
+  stack.ss_sp = std::make_unique<char[]>(bytes).release();  // never freed, because it is used until
+                                                            // the process ends
   stack.ss_size = bytes;
   sigaltstack(&stack, nullptr);
 }
@@ -95,7 +98,7 @@ void at_fault(int signal, siginfo_t* info, void* context) {
   const struct sigaction& other = before[signal];
   if ((other.sa_flags & SA_SIGINFO) != 0 && other.sa_sigaction != nullptr)
     return other.sa_sigaction(signal, info, context);
-  sigaction(signal, &other, nullptr);  // the instruction runs again, and ends the program
+  sigaction(signal, &other, nullptr);  // the instruction is executed again and ends the program
 }
 
 }  // namespace
@@ -105,7 +108,7 @@ void catch_illegal_accesses() {
   static const bool caught [[maybe_unused]] = [] {
     struct sigaction action = {};
     action.sa_sigaction = at_fault;
-    // Control does not come back from a kernel.
+    // A kernel's signal handler does not return, so the signal must not stay blocked.
     action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
     for (const int fault : faults) sigaction(fault, &action, &before[fault]);
     return true;

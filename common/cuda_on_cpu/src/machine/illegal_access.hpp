@@ -1,14 +1,13 @@
 /// \file
-/// Faults of kernels.
+/// Handles faults of kernels.
 
 #pragma once
 
 namespace cuda_on_cpu {
 
-/// From now on, faults of kernels on this thread of the operating system end the launch: an access
-/// to unmapped memory with cudaErrorIllegalAddress, a stack overflow with
-/// cudaErrorHardwareStackError, and a division by zero with cudaErrorLaunchFailure. Faults of host
-/// code still end the program.
+/// Makes a fault of a kernel on this operating-system thread end the launch. An access to unmapped
+/// memory gives cudaErrorIllegalAddress, a stack overflow cudaErrorHardwareStackError, and a
+/// division by zero cudaErrorLaunchFailure. Faults of host code still end the program.
 void catch_illegal_accesses();
 
 }  // namespace cuda_on_cpu

@@ -1,5 +1,5 @@
 /// \file
-/// Fences, clocks and the end of a program, as CUDA names them.
+/// CUDA's fences, clocks, traps and assertions.
 
 #include <time.h>
 
@@ -18,8 +18,9 @@ using namespace cuda_on_cpu;
 
 namespace {
 
-/// Ends the launch of the running thread and reports the reason. Its sentence consists of three
-/// parts, because a thread must not make strings: the analysis would see their accesses.
+/// Reports an error and ends the launch of the running thread. The sentence is passed in three
+/// parts, because a thread of a kernel must not construct strings: the analysis would check their
+/// accesses.
 [[noreturn]] void fail_at(const void* place, const char* kind, const char* begin,
                           const char* middle, const char* end, cudaError_t error) {
   catch_up();
@@ -62,14 +63,15 @@ long long nanoseconds(clockid_t clock) {
 }  // namespace
 
 long long clock64() {
-  constexpr long long ticks = 198, in = 100;  // per nanoseconds: what a device's clockRate says
+  constexpr long long ticks = 198, in = 100;  // 198 ticks in 100 ns, the clock rate of the device's
+                                              // properties
   const long long now = nanoseconds(CLOCK_MONOTONIC);
   return now / in * ticks + now % in * ticks / in;
 }
 
 long long cuda_on_cpu::global_timer() { return nanoseconds(CLOCK_REALTIME); }
 
-/// In a kernel it is the device's, which counts cycles; the host's is the time that it worked.
+/// In a kernel, the clock of the device, in cycles. On the host, the processor time of the process.
 extern "C" clock_t clock() noexcept {
   if (is_on_device()) return clock64();
   return nanoseconds(CLOCK_PROCESS_CPUTIME_ID) / (1'000'000'000LL / CLOCKS_PER_SEC);
@@ -84,7 +86,8 @@ void cuda_on_cpu::no_instructions(const char* text) {
   fatal(std::string("'").append(text).append("', PTX in a header of the toolkit, does not run on the CPU"));
 }
 
-/// What assert() calls. In a kernel it ends the launch, in the host's code the program.
+/// Called by assert(). A failed assertion in a kernel ends the launch; in host code it ends the
+/// program.
 extern "C" void __assert_fail(const char* assertion, const char* file, unsigned line,
                               const char* function) noexcept {
   if (is_on_device()) {

@@ -24,10 +24,10 @@
 namespace cuda_on_cpu {
 namespace {
 
-/// Threads of the operating system that work on one launch at a time; the caller is one of them.
+/// Operating-system threads that work on one launch at a time. The calling thread is one of them.
 class Crew {
  public:
-  /// Calls work(0) to work(size - 1) at the same time.
+  /// Calls work(0) to work(size - 1) concurrently.
   template <typename Work>
   void run(unsigned size, const Work& work) {
     {
@@ -45,7 +45,7 @@ class Crew {
     work_done_.wait(lock, [this] { return left_ == 0; });
   }
 
-  /// Calls the work that runs with so many more numbers, for which it asks.
+  /// Adds `more` ranks to the running work. The work itself calls this function.
   void grow(unsigned more) {
     {
       const std::scoped_lock lock(mutex_);
@@ -98,7 +98,7 @@ Crew& crew() {
 
 unsigned size_of(dim3 extent) { return extent.x * extent.y * extent.z; }
 
-/// A launch is about to run beside others.
+/// Prepares a launch that is about to run concurrently with others.
 void prepare(Launch& launch, const Launches& all) {
   launch.blocks = size_of(launch.configuration.grid);
   launch.threads = size_of(launch.configuration.block);
@@ -106,14 +106,14 @@ void prepare(Launch& launch, const Launches& all) {
   analysis::launch_begins(launch);
 }
 
-/// A launch whose blocks each thread of the crew takes one after the other; and, as soon as some
-/// wait in loops, launches of other devices.
+/// Runs a launch whose blocks the threads of the crew execute one after the other. As soon as some
+/// blocks wait in loops, launches of other devices run as well.
 class Devices {
  public:
   Devices(Launches& launches, const CallOthers& call_others)
       : launches_(launches), call_others_(call_others) {}
 
-  /// \param done how many blocks of the first launch have run
+  /// \param done number of blocks of the first launch that have already run
   void run(unsigned done) {
     add(*launches_.front());
     shares_.front().next = done;
@@ -121,7 +121,7 @@ class Devices {
   }
 
  private:
-  /// A launch, and how many of its blocks have been taken.
+  /// A launch and the number of its blocks that have begun.
   struct Share {
     explicit Share(Launch& launch) : launch(launch) {}
 
@@ -140,7 +140,7 @@ class Devices {
     add_places(share, std::min(workers, launch.blocks));
   }
 
-  /// Lets so many more threads run blocks of a launch.
+  /// Lets `count` more operating-system threads run blocks of a launch.
   void add_places(Share& share, std::size_t count) {
     places_.insert(places_.end(), count, &share);
     if (turns_ == nullptr) return;
@@ -148,10 +148,10 @@ class Devices {
     turns_->runnable.resize(places_.size());
   }
 
-  /// Blocks of a launch wait for the host, or for other blocks: twice as many run then, if there
-  /// are so many left.
+  /// Doubles the number of blocks that run concurrently, if enough blocks are left. The blocks of
+  /// the launch wait for the host or for other blocks.
   void let_more_begin(Share& share) {
-    constexpr std::size_t most = 1024;  // blocks, each on a thread of its own
+    constexpr std::size_t most = 1024;  // blocks, each on its own operating-system thread
     const Launch& launch = share.launch;
     const bool runs_in_order = analysis::enabled && turns_ == nullptr;
     if (runs_in_order || launch.side_by_side != nullptr) return;
@@ -174,7 +174,7 @@ class Devices {
     }
   }
 
-  /// The turn of the block that is to begin; one behind the last if there is none.
+  /// Position of the next block to begin; at least the number of blocks if there is none.
   static unsigned take(Share& share) {
     Launch& launch = share.launch;
     if (launch.side_by_side == nullptr) return share.next++;
@@ -188,7 +188,7 @@ class Devices {
     return *places_[rank];
   }
 
-  /// Runs a block; in a program that is analysed, only while no other device's does.
+  /// Runs a block. Under analysis, it runs only while no block of another device runs.
   bool run_in_turn(Launch& launch, unsigned turn, unsigned rank) {
     const unsigned number = settings().schedule.block(turn, launch.blocks);
     if (turns_ == nullptr) return run_block(launch, number, nullptr, 0, turn);
@@ -199,7 +199,7 @@ class Devices {
     return well;
   }
 
-  /// Lets all launches fail, since each may wait for one that has failed.
+  /// Marks all launches as failed, because each of them may wait for a launch that has failed.
   void give_up(cudaError_t failure) {
     for (const auto& launch : launches_)
       if (!launch->failed) {
@@ -208,7 +208,8 @@ class Devices {
       }
   }
 
-  /// \returns whether more blocks of the launch began that do not wait for the host
+  /// \returns whether more blocks of the launch began, and the launch does not run concurrently
+  /// with the host
   bool call_others(Share& share) {
     const std::scoped_lock lock(mutex_);
     const bool is_beside_host = share.launch.is_beside_host;
@@ -229,8 +230,8 @@ class Devices {
     return !is_beside_host && !others_began && added > 0;
   }
 
-  /// Whether blocks of the first launch run in turn under analysis, so that they can wait for each
-  /// other, for the host or for other devices.
+  /// Whether blocks of the first launch run in turn under analysis. Blocks in turn can wait for
+  /// each other, for the host or for other devices.
   bool runs_in_turns() const {
     const Launch& first = *launches_.front();
     return analysis::enabled && (settings().devices > 1 || first.is_beside_host ||
@@ -241,13 +242,14 @@ class Devices {
   const CallOthers& call_others_;
   std::mutex mutex_;
   std::deque<Share> shares_;
-  std::vector<Share*> places_;  // by the rank of a thread of the crew
+  std::vector<Share*> places_;  // the launch that each thread of the crew runs, by its rank
   const std::shared_ptr<Turns> turns_ = runs_in_turns() ? std::make_shared<Turns>(1) : nullptr;
 };
 
-/// Runs blocks of a launch under analysis, from the first on, side by side: on trial, as long as
-/// their order does not matter.
-/// \returns how many are done; the others have to run one after the other
+/// Runs blocks of a launch concurrently under analysis, from the first block on. The concurrent run
+/// is speculative: its results are valid if the order of the blocks does not matter.
+/// \returns the number of blocks with valid results; the other blocks have to run one after the
+/// other
 unsigned run_on_trial(Launch& launch) {
   const unsigned workers = std::min(settings().threads, launch.blocks);
   if (workers < 2 || !analysis::may_be_tried(launch)) return 0;
@@ -272,13 +274,14 @@ unsigned run_on_trial(Launch& launch) {
   return done;
 }
 
-/// Grids of which all blocks run at the same time.
+/// Runs all blocks of several grids concurrently.
 void run_grids(const Launches& launches) {
   unsigned blocks = 0;
   for (const auto& launch : launches) blocks += launch->blocks;
   const auto turns = std::make_shared<Turns>(blocks);
   std::vector<std::unique_ptr<Gang>> gangs;
-  std::vector<std::pair<unsigned, unsigned>> places;  // a grid, and a block of it
+  std::vector<std::pair<unsigned, unsigned>> places;  // index of a grid, and of a block in this
+                                                      // grid
   for (const auto& launch : launches) {
     const auto first = static_cast<unsigned>(places.size());
     for (unsigned number = 0; number < launch->blocks; ++number)
@@ -291,14 +294,15 @@ void run_grids(const Launches& launches) {
     Gang& gang = *gangs[grid];
     if (!gang.enter(number)) return;
     if (!run_block(*launches[grid], number, &gang, number)) {
-      if (!failed.exchange(true)) launches[grid]->failed = true;  // the others were given up
+      if (!failed.exchange(true)) launches[grid]->failed = true;  // the other grids were abandoned
       for (const auto& other : gangs) other->fail();
     }
     gang.leave(number);
   });
 }
 
-/// Clusters, one after the other; `number_of(cluster, rank)` is the block's number.
+/// Runs the clusters of a launch one after the other. `number_of(cluster, rank)` is the index of a
+/// block in the grid.
 template <typename NumberOf>
 void run_clusters(Launch& launch, unsigned gang_size, const NumberOf& number_of) {
   std::vector<std::unique_ptr<Gang>> gangs(launch.blocks / gang_size);
@@ -315,7 +319,7 @@ void run_clusters(Launch& launch, unsigned gang_size, const NumberOf& number_of)
   });
 }
 
-/// The number of the block that is `rank` in a cluster, both counted with x fastest.
+/// The index in the grid of block `rank` of a cluster. Ranks and indices count with x fastest.
 unsigned number_in_cluster(const Configuration& c, unsigned cluster, unsigned rank) {
   const dim3 clusters(c.grid.x / c.cluster.x, c.grid.y / c.cluster.y, c.grid.z / c.cluster.z);
   const unsigned x = cluster % clusters.x * c.cluster.x + rank % c.cluster.x;
@@ -326,8 +330,8 @@ unsigned number_in_cluster(const Configuration& c, unsigned cluster, unsigned ra
   return (z * c.grid.y + y) * c.grid.x + x;
 }
 
-/// The end of what stands for the shared memory of blocks that a cluster lacks: nobody may touch
-/// it.
+/// The end of a protected region that stands for the shared memory of blocks that a cluster does
+/// not have. Every access to this region causes a fault.
 const char* end_of_no_block() {
   static const char* const end = [] {
     const std::size_t bytes = thread_area_bytes();
@@ -382,7 +386,7 @@ unsigned helping_threads() { return crew().helpers(); }
 unsigned cluster_rank() { return block->launch->configuration.cooperative ? 0 : block->gang_rank; }
 
 dim3 cluster_extent() {
-  end_trial();  // a structure may be stored where nobody sees it
+  end_trial();  // the caller may store the structure without instrumentation
   return block->launch->configuration.cluster;
 }
 

@@ -1,5 +1,5 @@
 /// \file
-/// A launch that runs: its blocks are spread over the threads of the operating system.
+/// A running launch, whose blocks are distributed over operating-system threads.
 
 #pragma once
 
@@ -18,7 +18,7 @@ namespace cuda_on_cpu {
 class SideBySide;
 struct Children;
 
-/// Whether threads of the host may still write what blocks wait for in loops.
+/// Whether host threads may still write a value that blocks wait for in loops.
 enum class HelpOfHost { none, perhaps, sure };
 
 struct Launch {
@@ -26,53 +26,63 @@ struct Launch {
   Configuration configuration;
   Invocation invocation;
   unsigned blocks;
-  unsigned threads;             ///< of a block
-  std::uint32_t operation = 0;  ///< the number of the operation in its stream's order
+  unsigned threads;             ///< per block
+  std::uint32_t operation = 0;  ///< index of the operation in the order of its stream
   int device = 0;
-  std::vector<std::uint32_t> beside = {};   ///< operations of the grids that run at the same time
-  std::function<bool()> call_others = {};   ///< lets launches of other devices run beside it, or
-                                            ///< else more of its blocks; returns whether some began
-  bool is_beside_host = false;              ///< whether the host does not wait for it
-  HelpOfHost (*help_of_host)() = nullptr;   ///< null: there is none
-  SideBySide* side_by_side = nullptr;       ///< how its blocks run, if the analysis leaves some out
-  std::shared_ptr<Children> children = {};  ///< what its threads asked for; null: nothing
+  std::vector<std::uint32_t> beside = {};   ///< operations whose grids run concurrently with this
+                                            ///< one
+  std::function<bool()> call_others = {};   ///< starts launches of other devices or, if there are
+                                            ///< none, more blocks of this launch; returns whether
+                                            ///< more blocks of this launch began
+  bool is_beside_host = false;              ///< whether the launch runs concurrently with the host
+  HelpOfHost (*help_of_host)() = nullptr;   ///< estimates the host's help; null if the host cannot
+                                            ///< help
+  SideBySide* side_by_side = nullptr;       ///< runs the blocks if the analysis leaves some of them
+                                            ///< out
+  std::shared_ptr<Children> children = {};  ///< child launches of its threads; null if there are
+                                            ///< none
   std::atomic<bool> has_children = false;
-  unsigned depth = 0;        ///< how many launches by kernels lead here from one by the host
-  std::uint32_t record = 0;  ///< the kernel's number in the record of the analysis
+  unsigned depth = 0;        ///< nesting depth: 0 for a launch by the host, one more than the
+                             ///< parent for a launch by a kernel
+  std::uint32_t record = 0;  ///< index of the kernel in the record of the analysis
   std::atomic<std::uint64_t> barriers = 0;
   std::atomic<bool> failed = false;
-  bool on_trial = false;                         ///< whether its blocks run side by side, on trial
-  std::atomic<bool> trial_is_over = false;       ///< and whether their order may matter
-  cudaError_t failure = cudaErrorLaunchTimeout;  ///< what the runtime tells of it
+  bool on_trial = false;                         ///< whether the blocks of the launch run
+                                                 ///< speculatively
+  std::atomic<bool> trial_is_over = false;       ///< whether the speculation has ended, because the
+                                                 ///< order of blocks may matter
+  cudaError_t failure = cudaErrorLaunchTimeout;  ///< the error that the runtime returns if the
+                                                 ///< launch fails
 };
 
 using Launches = std::vector<std::unique_ptr<Launch>>;
 
-/// Adds launches that are to run beside those that run.
+/// Adds launches that shall run concurrently with the running ones.
 /// \returns false if the devices have failed
 using CallOthers = std::function<bool(Launches& more)>;
 
-/// Runs all blocks of a launch, or of several cooperative ones, whose grids may wait for each
-/// other. Where blocks of one that is not cooperative wait in loops, it calls others.
-/// \returns whether all came to their end
+/// Runs all blocks of one launch, or of several cooperative launches whose grids may wait for each
+/// other. If blocks of an ordinary launch wait in loops, the function calls `call_others`.
+/// \returns whether all blocks ran to their end
 bool run(Launches& launches, const CallOthers& call_others);
 
-/// How many threads of the operating system there are to run blocks, beside those of the host.
+/// The number of operating-system threads that run blocks, in addition to the calling host thread.
 unsigned helping_threads();
 
-/// How many blocks the cluster of the block that runs has.
+/// The number of blocks in the cluster of the running block.
 unsigned cluster_size();
 
-/// Whether an address is what a place in shared memory becomes in a block that a cluster lacks.
+/// Whether an address is the result of mapping shared memory to a block rank that the cluster does
+/// not have.
 bool is_of_no_block(const void* address);
 
-/// Whether grid and block are as CUDA allows them.
+/// Whether CUDA allows the shapes of grid and block.
 bool is_valid(const Configuration& configuration);
 
-/// Whether blocks of the grid form clusters of more than one.
+/// Whether the clusters of the grid have more than one block.
 bool has_clusters(const Configuration& configuration);
 
-/// Whether the grid consists of whole clusters of at most so many blocks.
+/// Whether the grid consists of whole clusters of at most `most_blocks` blocks.
 bool has_whole_clusters(const Configuration& configuration, unsigned most_blocks);
 
 }  // namespace cuda_on_cpu

@@ -1,5 +1,6 @@
 /// \file
-/// ldmatrix, stmatrix and mma.sync: assemble matrices from fragments, and distribute matrices.
+/// ldmatrix, stmatrix and mma.sync: assemble matrices from the fragments of the lanes, and
+/// distribute matrices to the lanes.
 
 #include "cuda_on_cpu/matrix_instructions.hpp"
 
@@ -55,7 +56,7 @@ int registers(const MatrixProduct& product, ElementType type, int elements) {
   return (is_four_products(product) ? 4 : 1) * elements / lanes / packed(type);
 }
 
-/// The value of an element of a register. A double represents all floating-point types exactly.
+/// The value of an element in a register. A double represents all floating-point types exactly.
 double number(ElementType type, std::uint64_t word, int element) {
   const auto low = static_cast<std::uint32_t>(word);
   const auto field = static_cast<unsigned>(word >> element * bits_of(type));
@@ -64,7 +65,7 @@ double number(ElementType type, std::uint64_t word, int element) {
       return bit_cast<double>(word);
     case ElementType::f32:
       return bit_cast<float>(low);
-    case ElementType::tf32:  // the lowest 13 bits are not looked at
+    case ElementType::tf32:  // the lowest 13 bits are ignored
       return bit_cast<float>(low & ~0x1fffu);
     case ElementType::f16:
       return Binary16::number(static_cast<std::uint16_t>(field));
@@ -90,7 +91,7 @@ double number(ElementType type, std::uint64_t word, int element) {
   return 0;
 }
 
-/// Stores a sum in a register.
+/// Stores a sum in a register as a value of the given type.
 void put_number(ElementType type, std::uint64_t& word, int element, double value) {
   switch (type) {
     case ElementType::f64:
@@ -113,17 +114,18 @@ struct Position {
   int row, column;
 };
 
-// With group = lane / 4 and member = lane % 4, all shapes but m8n8k4 of f16 follow one rule.
+// All shapes except m8n8k4 of f16 follow one rule, with lane / 4 as group and lane % 4 as member of
+// the group.
 Position position_in_a(int lane, int index, int element, int packed) {
   return {lane / 4 + 8 * (index % 2), packed * (lane % 4) + element + 4 * packed * (index / 2)};
 }
 Position position_in_b(int lane, int index, int element, int packed) {
   return {packed * (lane % 4) + element + 4 * packed * index, lane / 4};
 }
-/// Of element i of the fragment, whatever its type.
+/// The position of element i of a fragment of C, for every element type.
 Position position_in_c(int lane, int i) { return {lane / 4 + 8 * (i / 2), 2 * (lane % 4) + i % 2}; }
 
-/// The matrices of one product. Elements of lanes that take no part are undefined.
+/// The matrices of one product. Elements of lanes that take no part are NaN or the largest value.
 template <typename FactorType, typename SumType, int most_depth>
 struct Matrices {
   using Factor = FactorType;
@@ -148,8 +150,8 @@ double dot(const MatrixProduct& p, const Doubles& m, int row, int column) {
   return sum;
 }
 
-/// Factors of at most 19 bits have exact products as floats. A sum of f16 is rounded once, at the
-/// end.
+/// The product of two factors with at most 19 bits each is exact in float. A sum of type f16 is
+/// rounded once, at the end.
 using Floats = Matrices<float, float, 32>;
 double dot(const MatrixProduct& p, const Floats& m, int row, int column) {
   float sum = m.c[row][column];
@@ -157,7 +159,7 @@ double dot(const MatrixProduct& p, const Floats& m, int row, int column) {
   return sum;
 }
 
-/// Sums of integers wrap around or saturate. Of single bits, a product is their "and".
+/// Sums of integers wrap around or saturate. The product of two single bits is their bitwise and.
 using Integers = Matrices<std::int16_t, std::int32_t, 256>;
 double dot(const MatrixProduct& p, const Integers& m, int row, int column) {
   std::int64_t sum = m.c[row][column];
@@ -170,9 +172,9 @@ double dot(const MatrixProduct& p, const Integers& m, int row, int column) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(sum));
 }
 
-/// Calls `visit(word, element, position)` for each element of a matrix in the records of some
-/// lanes. `offset` is the index of the matrix's first register; `place` passes the position of an
-/// element on, if the element belongs to this product.
+/// Calls `visit(word, element, position)` for each element of a matrix in the records of the
+/// participating lanes. `offset` is the index of the first register of the matrix. `place` passes
+/// on the position of an element if the element belongs to this product.
 template <typename Visit, typename Place>
 void visit_elements(void* const* records, ElementType type, int offset, int count, Visit visit,
                     Place place) {
@@ -186,8 +188,8 @@ void visit_elements(void* const* records, ElementType type, int offset, int coun
   }
 }
 
-/// The positions of the fragments in the four products of m8n8k4 of f16. Lanes 4 q to 4 q + 3 and
-/// 16 + 4 q to 16 + 4 q + 3 compute product q.
+/// Positions of the fragments in the four products of m8n8k4 of f16. Lanes 4 q to 4 q + 3 and 16 +
+/// 4 q to 16 + 4 q + 3 compute product q.
 struct InFourProducts {
   const MatrixProduct& p;
   int quad;
@@ -259,7 +261,7 @@ void multiply(const MatrixProduct& p, void* const* records, int quad) {
       in_sums(p.d));
 }
 
-/// Element `column` of row `row` of matrix `matrix`. It belongs to lane `8 matrix + row`.
+/// Element `column` of row `row` of matrix `matrix`. The element belongs to lane `8 matrix + row`.
 std::uint16_t* element_of(void* const* records, int matrix, int row, int column) {
   auto* holder = static_cast<MatrixTransfer*>(records[8 * matrix + row]);
   return holder == nullptr ? nullptr : &holder->row.elements[column];

@@ -1,5 +1,5 @@
 /// \file
-/// Products of small matrices, as warps ask for them.
+/// Products of small matrices for the matrix operations of warps.
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,8 @@
 
 namespace cuda_on_cpu {
 
-// Programs are for any processor, on most of which fma is an instruction, though, and not a call.
+// Programs are compiled for any x86-64 processor. The clone for processors with FMA uses an
+// instruction instead of a call of fma.
 #ifdef __x86_64__
 __attribute__((target_clones("fma", "default")))
 #endif

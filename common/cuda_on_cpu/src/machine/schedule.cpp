@@ -23,7 +23,7 @@ bool Schedule::read(std::string_view text) {
 unsigned Schedule::block(unsigned i, unsigned blocks) const {
   if (order == Order::ascending) return i;
   if (order == Order::descending) return blocks - 1 - i;
-  // A stride without a common divisor comes to every block, without a table of all.
+  // A stride that is coprime to the number of blocks reaches every block without a table.
   std::mt19937_64 generator(seed);
   const std::uint64_t first = generator();
   std::uint64_t stride = generator() % blocks;

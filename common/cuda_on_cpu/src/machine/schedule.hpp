@@ -1,6 +1,6 @@
 /// \file
-/// The order in which blocks and threads begin. CUDA promises none: a result that depends on it is
-/// wrong, and shows as soon as the order changes.
+/// The order in which blocks and threads begin. CUDA guarantees no order: a result that depends on
+/// it is wrong, and changes as soon as the order changes.
 
 #pragma once
 
@@ -14,8 +14,8 @@ struct Schedule {
   enum class Order { ascending, descending, random } order = Order::ascending;
   std::uint64_t seed = 0;
 
-  /// From "ascending", "descending" or "random:SEED".
-  /// \returns whether the text is one of them
+  /// Reads "ascending", "descending" or "random:SEED".
+  /// \returns whether the text has one of these forms
   bool read(std::string_view text);
 
   /// The block that is the i-th to begin.

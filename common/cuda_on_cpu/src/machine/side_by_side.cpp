@@ -11,7 +11,7 @@ bool SideBySide::may_begin(unsigned turn, bool left_out) const {
 }
 
 unsigned SideBySide::take(unsigned blocks, const std::function<bool(unsigned turn)>& is_left_out) {
-  constexpr unsigned farthest = 1024;  // what is ahead notes what it writes
+  constexpr unsigned farthest = 1024;  // limits the log of writes by blocks that began early
   std::unique_lock lock(mutex_);
   for (;; changed_.wait(lock)) {
     if (failed_ || begun_ >= blocks) return blocks;

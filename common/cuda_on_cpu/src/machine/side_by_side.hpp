@@ -1,6 +1,7 @@
 /// \file
-/// Blocks of a launch of which the analysis leaves some out: these run side by side, as long as
-/// their order does not matter, and the others one after the other.
+/// Runs the blocks of a launch from which the analysis leaves some blocks out. Blocks that are left
+/// out run concurrently as long as their order does not matter. The analysed blocks run one after
+/// the other.
 
 #pragma once
 
@@ -11,27 +12,28 @@
 
 namespace cuda_on_cpu {
 
-/// Blocks are named by when it is their turn to begin. One that is analysed runs when all before it
-/// have ended, beside some of those behind it.
+/// Identifies blocks by their position in the order in which they begin (`turn`). An analysed block
+/// runs when all earlier blocks have ended, concurrently with some later ones.
 class SideBySide {
  public:
   /// Waits until a block may begin.
-  /// \param is_left_out says it of the block whose turn it is
-  /// \returns whose turn it is: that of the first that has not begun or, while this one has to
-  /// wait, of one behind it that is left out; `blocks` if there is none
+  /// \param is_left_out whether the analysis leaves out the block with this position
+  /// \returns the position of a block that may begin: the first one that has not begun or, while it
+  /// has to wait, a later one that is left out. If there is none, the result is `blocks`.
   unsigned take(unsigned blocks, const std::function<bool(unsigned turn)>& is_left_out);
 
-  /// Whether a block that has begun may run beside others.
+  /// Whether a block that has begun may run concurrently with others.
   bool is_beside(unsigned turn);
 
-  /// A block that runs beside others comes to what has an order among blocks: it waits until all
-  /// before it have ended, and none runs beside it. From then on, blocks begin one by one.
+  /// Called when a concurrent block reaches an operation whose order among blocks matters. Waits
+  /// until all earlier blocks have ended and no block runs concurrently. From then on, blocks begin
+  /// one by one.
   /// \returns false if the launch has failed
   bool go_on_alone(unsigned turn);
 
   void end(unsigned turn);
 
-  /// The launch has failed: no other block begins.
+  /// Marks the launch as failed: no other block begins.
   void fail();
 
  private:
@@ -39,12 +41,13 @@ class SideBySide {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  unsigned begun_ = 0;          ///< that many have begun, from the first on
-  std::set<unsigned> ahead_;    ///< that have begun behind one that has not
-  unsigned next_ahead_ = 0;     ///< behind the last of them
-  std::set<unsigned> beside_;   ///< that run beside each other
-  std::set<unsigned> waiting_;  ///< to go on alone
-  bool alone_ = false;          ///< whether one runs that is not left out, or does so alone
+  unsigned begun_ = 0;          ///< number of blocks that have begun without a gap, from the first
+                                ///< one
+  std::set<unsigned> ahead_;    ///< blocks that have begun after one that has not
+  unsigned next_ahead_ = 0;     ///< the next position to examine for a block that may begin early
+  std::set<unsigned> beside_;   ///< blocks that run concurrently
+  std::set<unsigned> waiting_;  ///< blocks that wait to continue alone
+  bool alone_ = false;          ///< whether an analysed block runs, or one that continues alone
   bool in_order_ = false;       ///< whether the order of blocks has mattered
   bool failed_ = false;
 };

@@ -1,5 +1,5 @@
 /// \file
-/// The switch from one stack to another: the only code that depends on the processor.
+/// The switch from one stack to another. The implementation depends on the processor.
 
 #pragma once
 
@@ -7,20 +7,21 @@
 
 namespace cuda_on_cpu {
 
-/// Saves the registers that a call must keep and the stack pointer in `*from`, and goes on where
-/// `to` was saved.
+/// Saves the callee-saved registers on the current stack and the stack pointer in `*from`, and
+/// continues at the saved state `to`.
 extern "C" void cuda_on_cpu_switch(void** from, void* to);
 
-/// A saved place that enters `entry` on a fresh stack, whose first byte behind the end is `top`;
-/// `entry` must not return.
+/// A saved state that calls `entry` on a fresh stack. `top` is the end of the stack; `entry` must
+/// not return.
 void* fresh_stack(char* top, void (*entry)());
 
-/// The instruction that a signal handler interrupts, by its third argument, as a place: one byte
-/// behind where it begins; null where that is not known.
+/// The address of the instruction that a signal interrupted, plus one byte, so that it resembles a
+/// return address. `context` is the third argument of the signal handler. Null if the address is
+/// unknown.
 const void* instruction_at(void* context);
 
-/// The return address of a function that has not saved any registers yet, from the same argument.
-/// Null if the address is unknown.
+/// The return address of a function that has not saved any registers yet, from the context of a
+/// signal handler. Null if the address is unknown.
 const void* caller_at(void* context);
 
 }  // namespace cuda_on_cpu

@@ -1,6 +1,7 @@
 /// \file
-/// The switch on AArch64 (AAPCS64): twelve registers, the lower halves of eight vectors and the
-/// stack pointer. The flags of the floating-point unit are the same on all stacks and stay.
+/// The switch on AArch64 (AAPCS64). The switch saves twelve registers, the lower halves of eight
+/// vector registers and the stack pointer. All stacks share the flags of the floating-point unit,
+/// so these are not saved.
 
 #include <ucontext.h>
 
@@ -55,7 +56,7 @@ extern "C" void cuda_on_cpu_enter();
 namespace cuda_on_cpu {
 
 void* fresh_stack(char* top, void (*entry)()) {
-  // What the switch loads, in its order; the stack pointer stays aligned to 16 bytes.
+  // The registers that the switch loads, in its order. The stack pointer stays aligned to 16 bytes.
   constexpr int words = 20, x19 = 0, x30 = 11;
   auto** stack = reinterpret_cast<void**>(top) - words;
   std::fill_n(stack, words, nullptr);

@@ -1,5 +1,5 @@
 /// \file
-/// The switch on every other processor, by Boost.Context: 9 ns.
+/// The switch on all other processors, with Boost.Context. A switch takes 9 ns.
 
 #include <boost/context/detail/fcontext.hpp>
 
@@ -10,7 +10,8 @@ namespace {
 
 namespace context = boost::context::detail;
 
-/// Stores the place that control came from where the one who left wants it.
+/// Stores the saved state of the stack that control came from in the variable that its switch has
+/// passed.
 void remember(context::transfer_t transfer) {
   if (transfer.data != nullptr) *static_cast<void**>(transfer.data) = transfer.fctx;
 }
@@ -24,7 +25,7 @@ extern "C" void cuda_on_cpu_switch(void** from, void* to) {
 }
 
 void* fresh_stack(char* top, void (*entry)()) {
-  constexpr std::size_t enough = 4096;  // for what Boost.Context writes; the stack goes on below it
+  constexpr std::size_t enough = 4096;  // for the data of Boost.Context; the stack continues below
   next_entry = entry;
   return context::make_fcontext(top, enough, [](context::transfer_t transfer) {
     remember(transfer);

@@ -1,6 +1,6 @@
 /// \file
-/// The switch on x86-64 (System V ABI): six registers and the stack pointer, 5 to 7 ns.
-/// The flags of the floating-point unit are the same on all stacks and stay.
+/// The switch on x86-64 (System V ABI). A switch saves six registers and the stack pointer, and
+/// takes 5 to 7 ns. All stacks share the flags of the floating-point unit, so these are not saved.
 
 #include <ucontext.h>
 
@@ -44,8 +44,9 @@ extern "C" void cuda_on_cpu_enter();
 namespace cuda_on_cpu {
 
 void* fresh_stack(char* top, void (*entry)()) {
-  // From the top down: padding that keeps the entry's call aligned to 16 bytes, the address that
-  // the switch returns to, and the six registers in the order in which the switch pops them.
+  // The new stack contains, from the top down, padding, the address that the switch returns to, and
+  // six registers. The padding aligns the entry's call to 16 bytes. The registers have the order in
+  // which a switch pushes them.
   auto** stack = reinterpret_cast<void**>(top);
   *--stack = nullptr;
   *--stack = nullptr;

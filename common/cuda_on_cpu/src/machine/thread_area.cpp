@@ -18,7 +18,7 @@ std::size_t rounded_up(std::size_t bytes, std::size_t align) {
 Area area_of(const ElfW(Phdr) & header) {
   const auto align = std::max<std::size_t>(header.p_align, 1);
 #ifdef __aarch64__
-  constexpr std::size_t of_libc = 16;  // what the C library has where the thread pointer points
+  constexpr std::size_t of_libc = 16;  // bytes of the C library at the thread pointer
   return {header.p_memsz, rounded_up(of_libc, align) + header.p_memsz};
 #else
   return {rounded_up(header.p_memsz, align), 0};
@@ -33,7 +33,7 @@ const Area& area() {
           for (int i = 0; i < info->dlpi_phnum; ++i)
             if (info->dlpi_phdr[i].p_type == PT_TLS)
               *static_cast<Area*>(result) = area_of(info->dlpi_phdr[i]);
-          return 1;  // the program itself comes first, and is all that counts
+          return 1;  // the program comes first; its libraries do not matter
         },
         &found);
     return found;

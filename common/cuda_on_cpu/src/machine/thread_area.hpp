@@ -1,5 +1,6 @@
 /// \file
-/// Where shared memory is: among the thread-local variables of who runs the block.
+/// Locates shared memory, which is stored in the thread-local variables of the operating-system
+/// thread that executes the block.
 
 #pragma once
 
@@ -10,11 +11,12 @@ namespace cuda_on_cpu {
 /// Bytes of the program's thread-local variables.
 std::size_t thread_area_bytes();
 
-/// How far behind the thread pointer they end: not at all on x86-64, where they lie below it; on
-/// AArch64 they lie above.
+/// Distance in bytes from the thread pointer to the end of the thread-local variables. On x86-64,
+/// the variables are stored below the pointer, and the distance is 0. On AArch64, the variables are
+/// stored above the pointer.
 std::size_t thread_area_end_offset();
 
-/// The end of the thread-local variables of the thread that asks.
+/// The end of the thread-local variables of the calling thread.
 inline const char* thread_area_end() {
   const auto* pointer = static_cast<const char*>(__builtin_thread_pointer());
 #ifdef __aarch64__

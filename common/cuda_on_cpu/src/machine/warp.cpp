@@ -1,5 +1,6 @@
 /// \file
-/// Operations of a warp: lanes hand over a record and wait, the last one computes for all.
+/// Collective operations of a warp. Each lane passes a record and waits; the last lane computes the
+/// results for all.
 
 #include <algorithm>
 #include <bit>
@@ -18,7 +19,7 @@ namespace cuda_on_cpu {
 __thread bool is_combining = false;
 namespace {
 
-/// Whether all lanes that a lane waits for have come to the same operation.
+/// Whether all lanes that a lane waits for have arrived at the same operation.
 bool is_complete(const Warp& warp, const Thread& thread) {
   const unsigned needed = thread.mask & warp.lanes & ~warp.finished;
   if ((warp.waiting & needed) != needed) return false;
@@ -30,7 +31,8 @@ bool is_complete(const Warp& warp, const Thread& thread) {
   return true;
 }
 
-/// Computes the results of the lanes that a complete operation has; returns their mask.
+/// Computes the results of a complete operation.
+/// \returns the mask of its lanes
 unsigned complete(Warp& warp, const Thread& thread) {
   const unsigned lanes = thread.mask & warp.waiting;
   void* records[warp_size] = {};
@@ -47,14 +49,14 @@ unsigned complete(Warp& warp, const Thread& thread) {
       analysis::different_masks(thread, ended);
   }
   if (wait_of(thread).combine != nullptr) {
-    Block* const tried = std::exchange(cuda_on_cpu_tried, nullptr);  // no function of the kernel
+    Block* const tried = std::exchange(cuda_on_cpu_tried, nullptr);  // no code of the kernel runs meanwhile
     const Combining combining;
     wait_of(thread).combine(records);
     cuda_on_cpu_tried = tried;
   }
   warp.waiting &= ~lanes;
   if (thread.orders_memory) {
-    // A lane that has ended counts as arrived if the mask names it.
+    // A lane that has ended counts as arrived if it is in the mask.
     if (const unsigned named = thread.mask & warp.lanes; named == warp.lanes) {
       ++warp.epoch;
       warp.clock = block->clock++;

@@ -1,5 +1,5 @@
 /// \file
-/// A device's properties, one by one.
+/// Single properties of a device.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace cuda_on_cpu {
 
-/// An attribute from the properties; 0 for what the CPU device lacks.
+/// The value of an attribute according to the properties; 0 if the CPU device lacks it.
 int attribute_of(const cudaDeviceProp& p, cudaDeviceAttr attribute);
 
 }  // namespace cuda_on_cpu

@@ -1,6 +1,6 @@
 /// \file
-/// The runtime for sources in C, which know its functions by their bare names. Sources in C++ know
-/// others, so that CUDA's own library, which some build files name, too, does not come between.
+/// The runtime for C sources, under unmangled names. C++ sources use mangled names, so that
+/// NVIDIA's library, which some build files link as well, does not replace these functions.
 
 #include "cuda_on_cpu/runtime_api.hpp"
 

@@ -1,5 +1,5 @@
 /// \file
-/// Streams that record what they are given, and graphs that are launched.
+/// Stream capture, and launches of graphs.
 
 #include <algorithm>
 #include <memory>
@@ -15,7 +15,8 @@ namespace {
 
 using Guard = std::scoped_lock<RuntimeMutex>;
 
-/// Copies of an instance's operations, behind others, which get a number each.
+/// Copies the operations of an instance. The copies depend on the operations in `begin`, and
+/// `give_number` numbers them.
 template <typename Number>
 Operations copies_of(const CUgraphExec_st& executable, const Operations& begin,
                      const Number& give_number) {
@@ -30,7 +31,7 @@ Operations copies_of(const CUgraphExec_st& executable, const Operations& begin,
       if (const auto other = copies.find(before.get()); other != copies.end())
         copy->after.push_back(other->second);
     give_number(*copy, recorded->number);
-    // What a meeting was recorded behind is its marker of arrival.
+    // The last operation before a recorded call of a rank is its arrival marker.
     if (copy->meeting != nullptr) copy->meeting->join(OperationPointer(copy->after.back()), copy);
     all.push_back(copy);
     copies.emplace(recorded.get(), std::move(copy));
@@ -42,7 +43,7 @@ cudaError_t begin_capture(CUstream_st* found, cudaStreamCaptureMode mode) {
   if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
   if (found->capture != nullptr || find_stream(nullptr) == found)
     return fail(cudaErrorStreamCaptureUnsupported);
-  synchronise(*found);  // so that the stream's past is not taken for the graph's
+  synchronise(*found);  // so that earlier operations of the stream do not become part of the graph
   found->last = nullptr;
   found->capture = std::make_shared<Capture>();
   found->capture->mode = mode;
@@ -105,7 +106,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   for (CUstream_st* other : created_streams()) {
     if (other->capture != capture) continue;
     if (other != found && other->last != nullptr) {
-      // What another stream recorded last must be awaited by something.
+      // Another operation must wait for the last operation of each other stream.
       joined = joined && std::any_of(capture->operations.begin(), capture->operations.end(),
                                      [&](const OperationPointer& operation) {
                                        const auto& after = operation->after;
@@ -123,7 +124,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   cudaGraph_t made = &graph_so_far(*capture);
   if (graph == nullptr) return lasting_error();
   if (capture->own_graph != nullptr)
-    made = capture->own_graph.release();  // cudaGraphDestroy takes it back
+    made = capture->own_graph.release();  // owned by the program until cudaGraphDestroy
   *graph = made;
   return lasting_error();
 }
@@ -171,7 +172,7 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
   if (flags == cudaStreamSetCaptureDependencies) {
     found->awaited.clear();
     found->last = nullptr;
-    found->chain = new_chain();  // what follows need not come behind what was
+    found->chain = new_chain();  // later operations need not follow the earlier ones
   }
   for (std::size_t i = 0; i < count; ++i) {
     capture.substitutes.push_back(marker());
@@ -185,7 +186,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
                                  unsigned long long flags) {
   const Guard guard(runtime_mutex());
   if (executable == nullptr || graph == nullptr) return fail(cudaErrorInvalidValue);
-  // It allocates memory, and captures forbid that: to their own thread, or to all.
+  // The function allocates memory, which captures forbid: to their own thread, or to all threads.
   for (const CUstream_st* stream : created_streams())
     if (stream->began_capture && stream->capture->forbids_allocations()) {
       stream->capture->valid = false;
@@ -199,13 +200,13 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
     return fail(cudaErrorInvalidValue, "nodes of the graph wait for each other in a circle");
   for (const auto& own : made->memory.allocates)
     if (own->instantiated) {
-      made->memory.allocates.clear();  // they are another one's
+      made->memory.allocates.clear();  // they belong to another instance
       return fail(cudaErrorNotSupported,
                   "a graph that allocates memory has one instance at a time");
     }
   for (const auto& own : made->memory.allocates) own->instantiated = true;
   made->memory.frees_on_launch = (flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
-  *executable = made.release();  // cudaGraphExecDestroy takes it back
+  *executable = made.release();  // owned by the program until cudaGraphExecDestroy
   return lasting_error();
 }
 

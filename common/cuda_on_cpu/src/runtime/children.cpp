@@ -18,19 +18,19 @@
 
 namespace cuda_on_cpu {
 
-/// A stream of a block.
+/// A stream that a block uses.
 struct StreamOfBlock {
   std::uint32_t number;
-  std::uint32_t places = 0;  ///< how many operations it has had
+  std::uint32_t places = 0;  ///< number of operations that were enqueued
   std::shared_ptr<const StreamClock> awaited = {};
 };
 
-/// An event of a block: what is done when it has happened.
+/// An event of a block. `done` counts the operations that are complete when the event has occurred.
 struct EventOfBlock {
   StreamClock done = {};
 };
 
-/// An operation that a kernel asked for.
+/// An operation that a kernel launched.
 struct Child {
   OperationPointer operation;
   Descent descent;
@@ -38,7 +38,7 @@ struct Child {
   std::shared_ptr<const analysis::Inheritance> inheritance;
 };
 
-/// What the threads of a block asked for.
+/// All operations, streams and events of the threads of a block.
 struct ChildrenOfBlock {
   StreamOfBlock unnamed;
   std::map<cudaStream_t, std::unique_ptr<StreamOfBlock>> streams = {};
@@ -46,7 +46,7 @@ struct ChildrenOfBlock {
   std::vector<Child> children = {}, tails = {};
 };
 
-/// What a grid asked for, by the number of the block.
+/// All operations of a grid, by the linear index of the block.
 struct Children {
   std::map<unsigned, ChildrenOfBlock> of_blocks;
   std::size_t launches = 0;
@@ -54,13 +54,14 @@ struct Children {
 
 namespace {
 
-/// Held where threads of kernels ask for something: the host holds its own lock while they run.
+/// Locked when threads of kernels enqueue operations. The runtime's mutex cannot serve, because the
+/// host may hold it while kernels run.
 std::mutex& children_mutex() {
   static auto& mutex = indestructible<std::mutex>();
   return mutex;
 }
 
-/// Launches of kernels that have run, which wait for others of theirs.
+/// The number of launched operations of finished kernels that have not run yet.
 std::size_t& waiting_launches() {
   static std::size_t waiting = 0;
   return waiting;
@@ -71,7 +72,7 @@ StreamOfBlock new_stream() {
   return {.number = ++streams};
 }
 
-/// What the block that runs has asked for.
+/// The operations, streams and events of the running block.
 ChildrenOfBlock& children_of_block() {
   auto& children = block->launch->children;
   if (children == nullptr) children = std::make_shared<Children>();
@@ -81,7 +82,7 @@ ChildrenOfBlock& children_of_block() {
   return of_blocks.emplace(block->number, ChildrenOfBlock{new_stream()}).first->second;
 }
 
-/// Has a thread of a kernel do something with what its block asks for.
+/// Executes `work` on the operations of the running block, for a call by a thread of a kernel.
 template <typename Work>
 cudaError_t in_kernel(const Work& work) {
   end_trial();
@@ -100,7 +101,7 @@ bool is_special(cudaStream_t stream) {
   return stream == cudaStreamFireAndForget || stream == cudaStreamTailLaunch;
 }
 
-/// The stream that a handle names for the block, unless it is special; null if there is none.
+/// The block's stream with a given handle, which is not a special one; null if there is none.
 StreamOfBlock* find_stream_of(ChildrenOfBlock& all, cudaStream_t stream) {
   if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
     return &all.unnamed;
@@ -114,7 +115,7 @@ Refusal no_such_stream() {
           "host or of other blocks"};
 }
 
-/// Puts an operation behind what its stream has.
+/// Appends an operation to a stream of the block.
 Refusal add(ChildrenOfBlock& all, const Thread& thread, cudaStream_t stream,
             OperationPointer operation) {
   StreamOfBlock* const found = find_stream_of(all, stream);
@@ -133,13 +134,13 @@ Refusal add(ChildrenOfBlock& all, const Thread& thread, cudaStream_t stream,
   return {};
 }
 
-/// Why a kernel may not launch one more, whatever that is.
+/// The reason why a kernel may not launch another operation, independently of its kind.
 Refusal refusal_by_number(bool is_tail) {
   if (block->launch->configuration.cooperative)
     return {cudaErrorNotPermitted,
             "a kernel that was launched cooperatively cannot launch kernels"};
   const std::size_t most = limit_of(block->launch->device, cudaLimitDevRuntimePendingLaunchCount);
-  // Launches that led here are not done, either.
+  // The launches of the ancestors are not complete, either.
   const unsigned under_way = is_tail ? 0 : block->launch->depth;
   if (waiting_launches() + block->launch->children->launches + under_way >= most)
     return {cudaErrorLaunchPendingCountExceeded,
@@ -148,8 +149,8 @@ Refusal refusal_by_number(bool is_tail) {
   return {};
 }
 
-/// The operation on top of a stack of those that wait begins: it gets its number, which is also its
-/// place in the order of all.
+/// Takes the next operation off the stack of waiting operations and numbers it. The number is also
+/// its position in the order of all operations.
 Child take(std::vector<Child>& waiting) {
   Child child = std::move(waiting.back());
   waiting.pop_back();
@@ -159,7 +160,7 @@ Child take(std::vector<Child>& waiting) {
   return child;
 }
 
-/// What a grid asked for, block by block as the schedule has them; tails come last.
+/// The operations of a grid, block by block in the order of the schedule; tail launches come last.
 std::vector<Child> children_in_order(const Launch& launch) {
   std::vector<Child> in_order, tails;
   auto& of_blocks = launch.children->of_blocks;
@@ -174,7 +175,7 @@ std::vector<Child> children_in_order(const Launch& launch) {
   return in_order;
 }
 
-/// Puts what a grid asked for on the stack, so that what comes first is on top.
+/// Pushes the operations of a grid on the stack, so that the first one is on top.
 void put(std::vector<Child>& waiting, const Launch& launch) {
   if (launch.children == nullptr) return;
   std::vector<Child> in_order = children_in_order(launch);
@@ -182,7 +183,7 @@ void put(std::vector<Child>& waiting, const Launch& launch) {
   waiting_launches() = waiting.size();
 }
 
-/// Runs a kernel's child; what it asks for itself comes next.
+/// Runs an operation that a kernel launched. Operations that the child itself launches run next.
 bool run_child(const Child& child, std::vector<Child>& waiting, const CallOthers& call_others) {
   if (child.operation->kernel == nullptr) return child.operation->work(*child.operation);
   Launches launches;
@@ -212,7 +213,7 @@ void return_to_kernel(void* thread) {
 cudaError_t submit_in_kernel(const char* kernel, const Configuration& configuration,
                              Invocation invocation) {
   return in_kernel([&](ChildrenOfBlock& all, const Thread& thread) {
-    Invocation taken = std::move(invocation);  // and given back here, if need be
+    Invocation taken = std::move(invocation);  // the destructor runs here if the launch is refused
     Refusal refusal = refusal_of(kernel, configuration);
     if (configuration.cooperative) refusal.error = cudaErrorNotSupported;
     if (refusal.error == cudaSuccess)

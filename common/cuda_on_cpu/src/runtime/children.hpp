@@ -1,10 +1,10 @@
 /// \file
-/// What threads of kernels ask of the runtime: launches, copies and fills, and streams and events
-/// for these.
+/// Calls of the runtime by threads of kernels: launches, copies, memsets, and their streams and
+/// events.
 ///
-/// What a kernel asks for waits until its blocks have ended. Then it is done, each operation with
-/// all that it asks for itself, before the next one; tails come last. A kernel cannot see the
-/// difference, for it cannot wait for what it launches.
+/// The work that a kernel launches waits until the blocks of the kernel have ended. Then each
+/// operation runs together with all its descendants before the next one; tail launches come last. A
+/// kernel cannot observe the difference, because it cannot wait for its launches.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace cuda_on_cpu {
 
-/// The calls, by threads of kernels.
+/// The calls of the runtime by threads of kernels.
 cudaError_t submit_in_kernel(const char* kernel, const Configuration& configuration,
                              Invocation invocation);
 cudaError_t enqueue_in_kernel(cudaStream_t stream, std::function<bool(const Operation&)> work,
@@ -27,18 +27,18 @@ cudaError_t destroy_event_in_kernel(cudaEvent_t event);
 cudaError_t record_in_kernel(cudaEvent_t event, cudaStream_t stream);
 cudaError_t wait_in_kernel(cudaStream_t stream, cudaEvent_t event);
 
-/// Why a launch is refused, and what is wrong with it.
+/// The error of a refused launch, and its reason.
 struct Refusal {
   cudaError_t error = cudaSuccess;
   std::string reason = {};
 };
 Refusal refusal_of(const char* kernel, const Configuration& configuration);
 
-/// The launch that an operation with a kernel is.
+/// The launch of an operation that contains a kernel.
 std::unique_ptr<Launch> launch_of(const Operation& operation);
 
-/// Does what kernels asked for that have run, and what comes of that.
-/// \returns whether all came to its end
+/// Runs all operations that finished kernels have launched, and their descendants.
+/// \returns whether all ran to their end
 bool run_children(const Launches& launches, const CallOthers& call_others);
 
 }  // namespace cuda_on_cpu

@@ -1,5 +1,6 @@
 /// \file
-/// Nodes of graphs that choose among graphs, or repeat one, by a value that kernels set.
+/// Conditional nodes of graphs: they select a graph, or repeat one, depending on a value that
+/// kernels set.
 
 #pragma once
 
@@ -12,8 +13,8 @@
 
 namespace cuda_on_cpu {
 
-/// The value, in memory of the device, so that who sets and who asks are seen to wait for each
-/// other. Its address is the handle.
+/// The value of a condition. The value is stored in device memory, so that the analysis checks the
+/// order of its reads and writes. The address of this object is the handle.
 struct Condition {
   Condition(unsigned first, bool is_assigned);
   ~Condition();
@@ -26,33 +27,33 @@ struct Condition {
   unsigned read(const Operation& by) const;
   void write(unsigned value, const Operation& by) const;
 
-  Allocation* memory;  ///< null if the device has none left
+  Allocation* memory;  ///< null if the device has no memory left
   unsigned first;
-  bool is_assigned;      ///< `first`, whenever the graph is launched that it is in
-  bool is_used = false;  ///< by a node
+  bool is_assigned;      ///< whether each launch of its graph assigns `first`
+  bool is_used = false;  ///< whether a node uses this condition
 };
 
 using Conditions = std::vector<std::shared_ptr<Condition>>;
 
-/// Whether a node may choose among so many graphs.
+/// Whether a conditional node of this type may have `size` graphs.
 bool is_choice(cudaGraphConditionalNodeType type, unsigned size);
 
-/// Gives conditions their first values, when a graph is launched. Those of loops within loops have
-/// them once, too.
+/// Assigns the initial values of conditions at the launch of a graph. Even conditions of nested
+/// loops are assigned only once per launch.
 void assign_first_values(const Conditions& conditions, const Operation& by);
 
-/// What a node decides on, and the instances that it chooses among.
+/// The condition of a node, and the instances that the node chooses among.
 struct Choice {
   std::shared_ptr<const Condition> condition;
   cudaGraphConditionalNodeType type;
   std::vector<std::unique_ptr<CUgraphExec_st>> bodies;
 };
 
-/// Does what a node of a graph does that chooses.
-/// \returns whether it went well
+/// Executes a conditional node.
+/// \returns whether it succeeded
 bool choose(const Choice& choice, const Operation& node);
 
-/// Does all operations of an instance, as a part of an operation that is under way.
+/// Executes all operations of an instance as parts of a running operation.
 void run_within(const CUgraphExec_st& body, const Operation& whole);
 
 }  // namespace cuda_on_cpu

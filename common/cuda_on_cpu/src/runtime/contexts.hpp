@@ -1,6 +1,7 @@
 /// \file
-/// Contexts, as far as the runtime knows them: what was made in one ends with it. Each device has
-/// one of its own, number 0, in which the runtime works; others are made by the driver's API.
+/// Contexts of the runtime. The objects that are created in a context end with it. Each device has
+/// its primary context, number 0, which the runtime uses. Only the driver API creates other
+/// contexts.
 
 #pragma once
 
@@ -8,20 +9,20 @@
 
 namespace cuda_on_cpu {
 
-/// The context in which this thread of the host works: one that it was told, as long as it is of
-/// the device that the thread has chosen, or else that device's own.
+/// The context that this host thread uses. It is the context set by `work_in_context` or, if that
+/// belongs to another than the current device, the primary context of the current device.
 std::uint32_t current_context_number();
 void work_in_context(int device, std::uint32_t number);
 
-/// Waits for all devices and ends what was made in a context: streams and events, modules, and
-/// memory, which is given back.
-/// \param place where the program asked for it
+/// Synchronises all devices and ends the objects of a context: streams, events and modules. Frees
+/// its memory.
+/// \param place the call of the program
 void end_context(int device, std::uint32_t number, const void* place);
 
-/// The same for a device's own context; its errors and its peers are forgotten, too.
+/// Ends the objects of a device's primary context, and resets its errors and its peer access.
 void reset_device(int device, const void* place);
 
-/// Who has to know that a context ends.
+/// A function to be called at the end of a context. `at_end_of_context` sets it.
 using EndsWithContext = void (*)(int device, std::uint32_t number);
 void at_end_of_context(EndsWithContext end);
 

@@ -11,12 +11,12 @@ namespace {
 
 thread_local cudaError_t last_error = cudaSuccess;
 
-/// That of who calls, a thread of the host or of a kernel.
+/// The last error of the calling thread, which is a host thread or a thread of a kernel.
 cudaError_t& last_error_of_caller() {
   return is_on_device() ? changed_details_of(*block->current).last_error : last_error;
 }
 
-/// Why the last call of this thread of the host failed, where that was said.
+/// The reason of the last failed call of this host thread, or empty.
 std::string& last_reason() {
   thread_local auto& reason = indestructible<std::string>();
   return reason;
@@ -117,7 +117,7 @@ cudaError_t fail(cudaError_t error, std::string reason) {
 }
 
 void drop(cudaError_t error) {
-  // Why a kernel failed is told where it did; and not every answer is a mistake.
+  // A failed kernel has already been reported, and not every error code indicates an error.
   if (!analysis::enabled || error == lasting_error() || error == cudaErrorNotReady ||
       error == cudaErrorPeerAccessAlreadyEnabled || error == cudaErrorCudartUnloading)
     return;

@@ -1,6 +1,6 @@
 /// \file
-/// What a thread of the host has by itself: the error of its last call that failed, and the device
-/// that it has chosen; and the error that stays.
+/// Errors and the current device of host threads. Each thread has the error of its last failed call
+/// and its current device. A persistent error belongs to all threads.
 
 #pragma once
 
@@ -10,28 +10,28 @@
 
 namespace cuda_on_cpu {
 
-/// Notes an error, which cudaGetLastError tells; returns it.
-/// \param reason what the report says of it, should nobody look at it
+/// Records an error, which cudaGetLastError returns later. Returns the error.
+/// \param reason the reason in the report if the program ignores the error
 cudaError_t fail(cudaError_t error, std::string reason = {});
 
-/// The error of a kernel that did not come to its end; every call returns it from then on.
+/// The error of a kernel that failed. Every later call returns this error.
 cudaError_t& lasting_error();
 
-/// The error that cudaGetLastError would tell.
+/// The error that cudaGetLastError would return.
 cudaError_t last_error_of_thread();
 
-/// Puts an error back that this thread had before a call of the driver, whose errors are not among
-/// those that cudaGetLastError tells.
-/// \returns why that call failed, where it was said
+/// Restores the last error of this thread after a call of the driver, whose errors cudaGetLastError
+/// does not return.
+/// \returns the reason why that call failed, or empty
 std::string exchange_last_error(cudaError_t before);
 
-/// Whether the program has used the runtime, which then has made a context for it.
+/// Whether the program has called the runtime, which creates the primary context.
 bool& runtime_is_used();
 
-/// Forgets the last error, and the one that stays.
+/// Resets the last error and the persistent error.
 void forget_errors();
 
-/// The device that this thread of the host has chosen.
+/// The current device of this host thread.
 int& current_device();
 
 }  // namespace cuda_on_cpu

@@ -10,10 +10,10 @@
 namespace cuda_on_cpu {
 namespace {
 
-/// A grid with its tails and theirs, or a copy or a fill.
+/// A grid with its tail launches and theirs, or a copy or a memset.
 struct Line {
-  std::uint32_t root;  ///< the operation of the host that it descends from
-  unsigned depth = 0;  ///< how many lines are above it
+  std::uint32_t root;  ///< the host operation from which the line descends
+  unsigned depth = 0;  ///< number of ancestor lines
   Descent descent = {};
 };
 
@@ -21,7 +21,8 @@ struct Generations {
   std::atomic<bool> any = false;
   std::mutex mutex;
   std::vector<Line> lines;
-  std::unordered_map<std::uint32_t, std::size_t> line_of;  ///< by operation
+  std::unordered_map<std::uint32_t, std::size_t> line_of;  ///< index of an operation's line in
+                                                           ///< `lines`
 };
 
 Generations& generations() {
@@ -29,7 +30,7 @@ Generations& generations() {
   return generations;
 }
 
-/// The line of an operation that is to have descendants.
+/// The line of an operation that launches other work.
 std::size_t line_of_parent(std::uint32_t operation) {
   Generations& g = generations();
   const auto [found, is_new] = g.line_of.try_emplace(operation, g.lines.size());
@@ -37,7 +38,7 @@ std::size_t line_of_parent(std::uint32_t operation) {
   return found->second;
 }
 
-/// Whether one line is done when another begins that the same grid launched.
+/// Whether one line is complete when another line of the same parent grid begins.
 bool comes_before(const Descent& first, const Descent& second) {
   if (first.stream == 0) return false;
   if (first.stream == second.stream) return first.place < second.place;
@@ -73,7 +74,7 @@ bool is_done_before_relative(std::uint32_t first, std::uint32_t second) {
   const std::scoped_lock lock(g.mutex);
   const Line *above_first = nullptr, *above_second = nullptr;
   const auto line_of = [&](std::uint32_t operation) { return &g.lines[g.line_of[operation]]; };
-  // Up to the line in which their ancestors are, or they themselves.
+  // Ascend to the lines of the two operations, or of their ancestors, that coincide.
   for (const Line *one = line_of(first), *other = line_of(second); one != other;
        one = line_of(first), other = line_of(second)) {
     const bool lifts_first = one->depth >= other->depth, lifts_second = other->depth >= one->depth;

@@ -1,9 +1,9 @@
 /// \file
-/// The order of what kernels launch, for the analysis.
+/// The happens-before order of the work that kernels launch, for the analysis.
 ///
-/// A grid that is launched as a tail of another one continues it: that grid, its tails and theirs
-/// are a line, each done with all that it launched before the next begins. Whatever else a kernel
-/// launches begins a line of its own.
+/// A tail launch continues the grid that launched it. A grid, its tail launches and theirs form a
+/// line. Each grid of a line is complete, with all the work that it launched, before the next grid
+/// begins. All other work that a kernel launches begins a new line.
 
 #pragma once
 
@@ -13,32 +13,35 @@
 
 namespace cuda_on_cpu {
 
-/// How many operations of each stream of a block are done, by the number of the stream.
+/// The number of completed operations in each stream of a block, by the index of the stream.
 using StreamClock = std::map<std::uint32_t, std::uint32_t>;
 
-/// How an operation came about that a kernel asked for.
+/// The origin of an operation that a kernel launched.
 struct Descent {
-  std::uint32_t parent;      ///< the operation whose kernel asked
-  bool is_tail = false;      ///< whether it comes behind the parent and all else that it asked for
-  std::uint32_t stream = 0;  ///< that it is in; 0: it comes behind nothing
-  std::uint32_t place = 0;   ///< in the stream, from 1
-  std::shared_ptr<const StreamClock> awaited = {};  ///< of other streams, by events; may be null
+  std::uint32_t parent;      ///< the operation whose kernel launched this operation
+  bool is_tail = false;      ///< whether the operation runs after the parent and all other work of
+                             ///< the parent
+  std::uint32_t stream = 0;  ///< index of the operation's stream; 0: ordered after no other
+                             ///< operation
+  std::uint32_t place = 0;   ///< position in the stream, from 1
+  std::shared_ptr<const StreamClock> awaited = {};  ///< operations of other streams that precede
+                                                    ///< this one through events; may be null
 };
 
-/// Notes an operation; they are noted in the order in which they begin.
+/// Logs the origin of an operation. Operations are logged in the order in which they begin.
 void note_descent(std::uint32_t operation, const Descent& descent);
 
-/// Whether a kernel asked for an operation; and the operation of the host that it all began with,
-/// which is an operation of the host's itself.
+/// Whether a kernel launched an operation. `root_of` returns the host operation at the root of its
+/// ancestors; a host operation is its own root.
 bool has_parent(std::uint32_t operation);
 std::uint32_t root_of(std::uint32_t operation);
 
-/// Whether an operation happens before one that begins now, and before all that begin later. Work
-/// of another stream may begin later although it was requested before.
+/// Whether an operation happens before an operation that begins now, and before all later ones.
+/// Work of another stream may begin later although it was enqueued earlier.
 bool precedes_later_operations(std::uint32_t first, std::uint32_t now);
 
-/// Whether, of two operations with one root, the first is done before the second begins, with all
-/// that it launched.
+/// Whether, of two operations with the same root, the first is complete with all the work that it
+/// launched before the second begins.
 bool is_done_before_relative(std::uint32_t first, std::uint32_t second);
 
 }  // namespace cuda_on_cpu

@@ -15,19 +15,19 @@ namespace {
 
 using Guard = std::scoped_lock<RuntimeMutex>;
 
-/// Memory that what was launched into a stream needs until it is done. What comes behind it in that
-/// stream may take the same.
+/// Memory that a launch in a stream needs until it is complete. Later launches in that stream may
+/// use the same memory.
 struct Use {
   std::uint32_t chain;
   OperationPointer last;
   std::size_t bytes;
 };
 
-/// A device's memory for graphs: it grows with what they need at a time, and is given back when
-/// that is asked for.
+/// The memory of a device for graphs. The memory grows with the concurrent need of the graphs, and
+/// is returned to the device on request.
 struct Account {
   std::size_t taken = 0, most_used = 0, most_taken = 0;
-  std::size_t left = 0;  ///< by graphs that do not free it
+  std::size_t left = 0;  ///< bytes that graphs allocate and do not free
   std::vector<Use> uses;
 
   std::size_t needed_beside(std::uint32_t chain) const {
@@ -54,7 +54,7 @@ Account& account_of(int device) {
   return accounts[static_cast<std::size_t>(device)];
 }
 
-/// Gives back what no graph needs.
+/// Returns to the device all memory that no graph needs.
 void trim(int device) {
   Account& account = account_of(device);
   const std::size_t needed = std::min(account.taken, account.needed_beside(no_chain));
@@ -62,7 +62,7 @@ void trim(int device) {
   account.taken = needed;
 }
 
-/// Takes memory of a device for a launch that needs so much at a time.
+/// Takes memory of a device for a launch. `bytes` is the largest need of the launch at any time.
 bool take(int device, std::size_t bytes, std::uint32_t chain) {
   Account& account = account_of(device);
   const std::size_t needed = account.needed_beside(chain) + bytes;
@@ -80,12 +80,12 @@ bool allocates(const GraphMemory& memory, const Allocation* allocation) {
                      [&](const auto& own) { return own->allocation == allocation; });
 }
 
-/// What a launch needs of a device at a time, and what it leaves.
+/// The bytes that a launch needs of a device: at its end, and at most.
 struct Need {
   std::size_t now = 0, most = 0;
 };
 
-/// What others have allocated makes no room when it is freed.
+/// The needs of an instance by device. Freeing memory of other graphs does not reduce them.
 std::map<int, Need> needs_of(const GraphMemory& memory,
                              const std::vector<OperationPointer>& operations) {
   std::map<int, Need> needs;

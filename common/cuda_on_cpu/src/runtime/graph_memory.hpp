@@ -1,6 +1,6 @@
 /// \file
-/// Memory that graphs allocate and free. Its addresses are there from the node on, as long as the
-/// graph or an instance of it is; what stands there lives from one node to another.
+/// Memory that graphs allocate and free. The addresses exist from the creation of the node to the
+/// end of the graph and its instances. The contents live from the allocation to the free operation.
 
 #pragma once
 
@@ -19,46 +19,49 @@ struct GraphAllocation : std::enable_shared_from_this<GraphAllocation> {
   GraphAllocation(const GraphAllocation&) = delete;
   GraphAllocation& operator=(const GraphAllocation&) = delete;
 
-  /// Whether a graph that was launched allocates it and nothing that was asked for frees it.
+  /// Whether a launched graph has allocated the memory and no enqueued operation frees it.
   bool is_left() const { return left != nullptr; }
 
-  Allocation* allocation;                           ///< null if there are no addresses
-  std::shared_ptr<GraphAllocation> left = nullptr;  ///< itself, so long
+  Allocation* allocation;                           ///< null if no addresses were left
+  std::shared_ptr<GraphAllocation> left = nullptr;  ///< points to itself while is_left() is true
   bool instantiated = false;
 };
 
-/// What the nodes of an instance do to memory.
+/// The memory that the nodes of an instance allocate and free.
 struct GraphMemory {
   std::vector<std::shared_ptr<GraphAllocation>> allocates;
   std::vector<Allocation*> frees;
-  bool frees_on_launch = false;  ///< what its latest launch has left
+  bool frees_on_launch = false;  ///< whether a launch frees the memory that the previous launch has
+                                 ///< left
 
   bool is_empty() const { return allocates.empty() && frees.empty(); }
 };
 
-/// Of all operations of a graph; null pointers where they allocate and free nothing.
+/// The memory that the operations of a graph allocate and free.
 GraphMemory memory_of(const std::vector<OperationPointer>& operations);
 
 /// Adds an allocation to the graph that a stream records.
 cudaError_t allocate_in_graph(void** pointer, std::size_t bytes, CUstream_st& stream,
                               const void* place);
 
-/// Adds an operation that frees memory of a device to a stream. If the stream does not record it,
-/// the memory counts as freed from now on.
+/// Adds an operation that frees memory of a device to a stream. Unless the stream captures, the
+/// memory counts as freed from now on.
 cudaError_t free_in_stream(Allocation& allocation, CUstream_st& stream, const void* place);
 
-/// Memory of a graph is freed now.
+/// Called when memory of a graph is freed.
 void forget_left(const Allocation& allocation);
 
-/// Whether somebody may still free memory.
+/// Whether the program may still free memory.
 bool may_be_freed(const Allocation& allocation);
 
-/// Looks for the memory of an instance that is about to be launched, and frees what it has left.
+/// Reserves device memory for an instance that is about to be launched. Frees memory that its
+/// previous launch has left.
 cudaError_t take_memory_for(const GraphMemory& memory,
                             const std::vector<OperationPointer>& operations, CUstream_st& stream,
                             const void* place);
 
-/// Notes what an instance that was launched leaves, and until when it needs the rest.
+/// Records the memory that a launched instance leaves, and the operation after which the instance
+/// no longer needs the rest.
 void note_launch_of(const GraphMemory& memory, const std::vector<OperationPointer>& operations,
                     const CUstream_st& stream, const OperationPointer& last);
 

@@ -16,7 +16,7 @@ namespace {
 
 using Guard = std::scoped_lock<RuntimeMutex>;
 
-/// A stream that records what calls of the runtime would do, for a node of a graph.
+/// A capturing stream. The stream records the operations of runtime calls for a node of a graph.
 class Recorder {
  public:
   Recorder() {
@@ -45,7 +45,7 @@ class Recorder {
   cudaStream_t stream_ = nullptr;
 };
 
-/// What a node does, or why it cannot.
+/// The operations of a node, or the error of the call.
 struct Recorded {
   cudaError_t error;
   Operations operations = {};
@@ -76,7 +76,8 @@ Recorded record(const cudaMemcpy3DParms& p, const void* place) {
   return {error, recorder.operations(place), p};
 }
 
-/// A fill with elements of several bytes; the runtime has judged it as one with bytes.
+/// Replaces a memset of bytes by one with larger elements. The runtime has already checked the
+/// arguments.
 void fill_with_elements(Operation& operation, const cudaMemsetParams& p) {
   operation.work = [p](const Operation& self) {
     auto* const first = static_cast<char*>(p.dst);
@@ -96,7 +97,7 @@ Recorded record(cudaMemsetParams p, const void* place) {
                                             " bytes; there are 1, 2 and 4")};
   const NodeParameters said = p;
   const std::size_t width = p.width * p.elementSize;
-  if (p.height <= 1) p.pitch = width;  // of a single row it means nothing
+  if (p.height <= 1) p.pitch = width;  // the pitch of a single row is ignored
   const Recorder recorder;
   const cudaError_t error = cudaMemset2DAsync(p.dst, p.pitch, static_cast<int>(p.value), width,
                                               p.height, recorder.stream());
@@ -140,7 +141,7 @@ Recorded record(const cudaMemFreeNodeParams& p, const void* place) {
   return {error, recorder.operations(place), p};
 }
 
-/// An operation of a graph that deals with an event.
+/// Records a node that records or awaits an event.
 template <typename Parameters>
 Recorded record(const Parameters& p, cudaEvent_t Operation::*role, const void* place) {
   if (p.event == nullptr) return {fail(cudaErrorInvalidValue)};
@@ -176,7 +177,7 @@ bool has(const std::vector<cudaGraphNode_t>& nodes, const CUgraphNode_st* node) 
   return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
 }
 
-/// Whether a node of a graph frees memory.
+/// Whether a node of a graph frees an allocation.
 bool frees(const CUgraph_st& graph, const Allocation* allocation) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const auto& node) {
     return std::any_of(node->operations.begin(), node->operations.end(),
@@ -209,7 +210,7 @@ cudaError_t add(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*
   return cudaSuccess;
 }
 
-/// Gives a node of a graph something else to do.
+/// Replaces the operations of a node in a graph.
 cudaError_t change(cudaGraphNode_t node, cudaGraphNodeType type, Recorded recorded) {
   if (recorded.error != cudaSuccess) return recorded.error;
   if (node == nullptr || node->type != type || node->recorded) return fail(cudaErrorInvalidValue);
@@ -218,7 +219,8 @@ cudaError_t change(cudaGraphNode_t node, cudaGraphNodeType type, Recorded record
   return cudaSuccess;
 }
 
-/// Lets one operation do what another one does, where it stands.
+/// Replaces the work of an operation by the work of another one. The dependencies of the operation
+/// do not change.
 void take_over(Operation& operation, const Operation& other) {
   operation.work = other.work;
   operation.kernel = other.kernel;
@@ -231,7 +233,7 @@ void take_over(Operation& operation, const Operation& other) {
   operation.awaits = other.awaits;
 }
 
-/// Gives what a node became in an instance something else to do.
+/// Replaces the operations of a node in an instance.
 cudaError_t change(cudaGraphExec_t executable, cudaGraphNode_t node, cudaGraphNodeType type,
                    const Recorded& recorded) {
   if (recorded.error != cudaSuccess) return recorded.error;
@@ -246,7 +248,7 @@ cudaError_t change(cudaGraphExec_t executable, cudaGraphNode_t node, cudaGraphNo
   return fail(cudaErrorInvalidValue, "the instance has no such node");
 }
 
-/// The nodes that one waits for, as a program sees them: without those that only stand for others.
+/// The nodes that a node depends on, as the program sees them, without hidden nodes.
 std::vector<cudaGraphNode_t> seen_before(const CUgraphNode_st& node) {
   std::vector<cudaGraphNode_t> seen;
   std::set<const CUgraphNode_st*> asked;
@@ -272,7 +274,8 @@ std::vector<cudaGraphNode_t> seen_of(const CUgraph_st& graph) {
   return seen;
 }
 
-/// Answers as CUDA does: a number where there is no room, else as many nodes as there is room for.
+/// Returns nodes to the program as CUDA does. Without an array, only the number of nodes is
+/// returned; otherwise at most as many nodes as the array has elements.
 cudaError_t tell(const std::vector<cudaGraphNode_t>& found, cudaGraphNode_t* nodes,
                  std::size_t* count) {
   if (nodes == nullptr) {
@@ -293,15 +296,15 @@ cudaGraphNodeType type_of(const Operation& operation) {
   if (operation.host_call != nullptr) return cudaGraphNodeTypeHost;
   if (operation.moves == Moves::copy) return cudaGraphNodeTypeMemcpy;
   if (operation.moves == Moves::fill) return cudaGraphNodeTypeMemset;
-  return cudaGraphNodeTypeKernel;  // calls of libraries, too
+  return cudaGraphNodeTypeKernel;  // library calls count as kernels
 }
 
-/// Lays the nodes of a graph, and of those in it, out in an order in which they can be done.
+/// Orders the nodes of a graph and of its child graphs topologically.
 class Layout {
  public:
   explicit Layout(CUgraphExec_st& instance) : instance_(instance) {}
 
-  /// \returns whether no nodes wait for each other in a circle
+  /// \returns whether the nodes form no cycle
   bool add(const CUgraph_st& graph, const OperationPointer& entry) {
     return std::all_of(graph.nodes.begin(), graph.nodes.end(),
                        [&](const auto& node) { return add(*node, entry); });
@@ -360,8 +363,9 @@ class Layout {
     return own;
   }
 
-  /// The chain of what comes before, for the first that goes on with it; a new one for others, for
-  /// nothing orders them.
+  /// The chain of an operation that no stream recorded. The first successor of an operation
+  /// continues its chain. Every other operation begins a new chain, because the successors are not
+  /// ordered among each other.
   std::uint32_t chain_behind(const Operations& after) {
     for (const OperationPointer& before : after)
       if (chains_.contains(before->number) && continued_.insert(before.get()).second)
@@ -374,11 +378,11 @@ class Layout {
   CUgraphExec_st& instance_;
   std::map<const CUgraphNode_st*, OperationPointer> ends_;
   std::set<const CUgraphNode_st*> under_way_;
-  std::set<std::uint32_t> chains_;  // of nodes that no stream recorded
+  std::set<std::uint32_t> chains_;  // chains of nodes that no stream recorded
   std::set<const Operation*> continued_;
 };
 
-/// A copy of a graph, whose nodes know of which they are copies.
+/// Copies a graph. Each node of the copy refers to its original.
 std::unique_ptr<CUgraph_st> clone_of(const CUgraph_st& graph) {
   auto clone = std::make_unique<CUgraph_st>();
   std::map<const CUgraphNode_st*, cudaGraphNode_t> copies;
@@ -396,7 +400,7 @@ std::unique_ptr<CUgraph_st> clone_of(const CUgraph_st& graph) {
 using Choices = std::vector<std::shared_ptr<Choice>>;
 cudaGraphExecUpdateResult difference(const Choices& one, const Choices& other);
 
-/// How two instances differ in more than what their nodes do.
+/// The difference between two instances, apart from the parameters of their nodes.
 cudaGraphExecUpdateResult difference(const CUgraphExec_st& one, const CUgraphExec_st& other) {
   if (one.operations.size() != other.operations.size())
     return cudaGraphExecUpdateErrorTopologyChanged;
@@ -413,7 +417,8 @@ cudaGraphExecUpdateResult difference(const CUgraphExec_st& one, const CUgraphExe
   return difference(one.choices, other.choices);
 }
 
-/// How what nodes choose among differs in more than what its nodes do.
+/// The difference between the conditional nodes of two instances, apart from the parameters of the
+/// nodes in their bodies.
 cudaGraphExecUpdateResult difference(const Choices& one, const Choices& other) {
   if (one.size() != other.size()) return cudaGraphExecUpdateErrorNodeTypeChanged;
   for (std::size_t i = 0; i < one.size(); ++i) {
@@ -428,7 +433,7 @@ cudaGraphExecUpdateResult difference(const Choices& one, const Choices& other) {
   return cudaGraphExecUpdateSuccess;
 }
 
-/// Whether an instance other than one of two has memory of the second.
+/// Whether a third instance uses memory that the second of two instances allocates.
 bool is_memory_of_others(const CUgraphExec_st& one, const CUgraphExec_st& other) {
   const auto& mine = one.memory.allocates;
   return std::any_of(
@@ -437,7 +442,8 @@ bool is_memory_of_others(const CUgraphExec_st& one, const CUgraphExec_st& other)
       });
 }
 
-/// Lets an instance do what another one does, which has as many nodes in the same order.
+/// Replaces the work of an instance by the work of another one, which must have the same nodes in
+/// the same order.
 void take_over(CUgraphExec_st& executable, CUgraphExec_st& other) {
   for (std::size_t i = 0; i < other.operations.size(); ++i)
     take_over(*executable.operations[i], *other.operations[i]);
@@ -520,7 +526,7 @@ bool has_legal_bodies(const CUgraph_st& graph) {
 
 namespace {
 
-/// Those of a graph, and of all graphs that its nodes choose among.
+/// Adds the conditions of a graph and of all bodies of its conditional nodes.
 void add_conditions(const CUgraph_st& graph, Conditions& all) {
   all.insert(all.end(), graph.conditions.begin(), graph.conditions.end());
   for (const auto& node : graph.nodes)
@@ -546,7 +552,7 @@ namespace {
 constexpr const char* no_copy =
     "a graph with nodes that allocate, free or choose is neither copied nor changed in its shape";
 
-/// Whether nodes and edges may be taken away from a graph.
+/// Whether nodes and edges may be removed from a graph.
 bool may_shrink(const CUgraph_st& graph) {
   return std::none_of(graph.nodes.begin(), graph.nodes.end(), [](const auto& node) {
     return node->type == cudaGraphNodeTypeMemAlloc || node->type == cudaGraphNodeTypeMemFree;
@@ -596,14 +602,14 @@ cudaError_t add_choice(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraph
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
   if (graph == nullptr || flags != 0) return fail(cudaErrorInvalidValue);
-  *graph = std::make_unique<CUgraph_st>().release();  // cudaGraphDestroy takes it back
+  *graph = std::make_unique<CUgraph_st>().release();  // owned by the program until cudaGraphDestroy
   return lasting_error();
 }
 
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
   if (clone == nullptr || graph == nullptr) return fail(cudaErrorInvalidValue);
   if (has_single_nodes(*graph)) return fail(cudaErrorNotSupported, no_copy);
-  *clone = clone_of(*graph).release();  // cudaGraphDestroy takes it back
+  *clone = clone_of(*graph).release();  // owned by the program until cudaGraphDestroy
   return lasting_error();
 }
 
@@ -829,7 +835,7 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) 
 
 namespace {
 
-/// What a node was told, if it was told so much.
+/// Returns the parameters of a node if they have this type.
 template <typename Parameters>
 cudaError_t parameters_of(cudaGraphNode_t node, Parameters* parameters) {
   if (node == nullptr || parameters == nullptr) return fail(cudaErrorInvalidValue);
@@ -841,7 +847,7 @@ cudaError_t parameters_of(cudaGraphNode_t node, Parameters* parameters) {
   return lasting_error();
 }
 
-/// The event that a node was told.
+/// Returns the event of a node that records or awaits one.
 template <typename Parameters>
 cudaError_t event_of(cudaGraphNode_t node, cudaEvent_t* event) {
   Parameters said{};
@@ -858,7 +864,8 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
   if (parameters == nullptr) return fail(cudaErrorInvalidValue);
   if (const cudaError_t error = parameters_of(node, &said); error != cudaSuccess) return error;
   *parameters = said.parameters;
-  // The program's own array may be gone; the node's lives as long as the node.
+  // The program's array of arguments may no longer exist. The array of the node lives as long as
+  // the node.
   parameters->kernelParams = std::get<KernelNode>(node->parameters).arguments.data();
   return lasting_error();
 }
@@ -987,7 +994,8 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
     take_over(*executable, *other);
     return lasting_error();
   }
-  if (other != nullptr) other->memory.allocates.clear();  // whose instance it does not become
+  if (other != nullptr) other->memory.allocates.clear();  // the discarded instance does not own the
+                                                          // allocations
   return fail(cudaErrorGraphExecUpdateFailure);
 }
 

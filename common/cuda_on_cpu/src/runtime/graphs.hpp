@@ -1,5 +1,5 @@
 /// \file
-/// What graphs consist of: nodes, which were added one by one or recorded by streams.
+/// Graphs and their nodes. The program adds nodes one by one, or streams record them.
 
 #pragma once
 
@@ -15,10 +15,10 @@
 
 namespace cuda_on_cpu {
 
-/// What a node that was added does, as the program said it.
+/// The parameters with which the program added a node.
 struct KernelNode {
   cudaKernelNodeParams parameters;
-  List<void*> arguments;  ///< addresses of the copies
+  List<void*> arguments;  ///< addresses of the copies of the arguments
 };
 using NodeParameters =
     std::variant<std::monostate, KernelNode, cudaMemcpy3DParms, cudaMemsetParams,
@@ -32,17 +32,22 @@ using Operations = std::vector<OperationPointer>;
 struct CUgraphNode_st {
   CUgraph_st* graph;
   cudaGraphNodeType type;
-  cuda_on_cpu::Operations operations;  ///< which it does one after the other
+  cuda_on_cpu::Operations operations;  ///< operations of the node, in the order of execution
   std::vector<cudaGraphNode_t> after = {};
-  bool recorded = false;  ///< by a stream, whose chain its operation bears
-  bool hidden = false;    ///< it only stands for what comes before it
+  bool recorded = false;  ///< whether a stream recorded the node; its operation then has the chain
+                          ///< of that stream
+  bool hidden = false;    ///< whether the node only represents earlier nodes and is not reported to
+                          ///< the program
   cuda_on_cpu::NodeParameters parameters = {};
   std::shared_ptr<CUgraph_st> child = nullptr;
-  std::shared_ptr<cuda_on_cpu::Condition> condition = nullptr;  ///< on which it decides
+  std::shared_ptr<cuda_on_cpu::Condition> condition = nullptr;  ///< evaluated by a conditional node
   cudaGraphConditionalNodeType choice = cudaGraphCondTypeIf;
-  std::vector<std::shared_ptr<CUgraph_st>> bodies = {};  ///< among which it does
-  std::vector<cudaGraph_t> told_bodies = {};             ///< the same for the program
-  cudaGraphNode_t original = nullptr;                    ///< of which it is a clone
+  std::vector<std::shared_ptr<CUgraph_st>> bodies = {};  ///< the graphs among which a conditional
+                                                         ///< node chooses
+  std::vector<cudaGraph_t> told_bodies = {};             ///< pointers to the bodies, as the program
+                                                         ///< receives them
+  cudaGraphNode_t original = nullptr;                    ///< the node of which this node is a
+                                                         ///< clone, or null
 };
 
 struct CUgraph_st {
@@ -51,15 +56,16 @@ struct CUgraph_st {
 };
 
 struct CUgraphExec_st {
-  /// What a node became: so many operations from one on.
+  /// The operations of one node: `count` operations from index `first` on.
   struct Part {
     const CUgraphNode_st* node;
     std::size_t first, count;
   };
-  cuda_on_cpu::Operations operations;  ///< each behind those that it waits for
+  cuda_on_cpu::Operations operations;  ///< operations of the instance in topological order
   std::vector<Part> parts;
-  std::vector<std::shared_ptr<cuda_on_cpu::Choice>> choices;  ///< of its nodes that choose
-  cuda_on_cpu::OperationPointer last;  ///< of its latest launch, which the next one waits for
+  std::vector<std::shared_ptr<cuda_on_cpu::Choice>> choices;  ///< choices of the conditional nodes
+  cuda_on_cpu::OperationPointer last;  ///< the end of the latest launch, which the next launch
+                                       ///< waits for
   cuda_on_cpu::GraphMemory memory;
   cuda_on_cpu::Conditions conditions;
 
@@ -68,25 +74,25 @@ struct CUgraphExec_st {
 
 namespace cuda_on_cpu {
 
-/// The graph of what streams have recorded so far.
+/// The graph of all operations that the capturing streams have recorded until now.
 CUgraph_st& graph_so_far(Capture& capture);
 
-/// The nodes that a stream which records goes on behind, as a program sees them.
+/// The nodes that the next node of a capturing stream will depend on, as the program sees them.
 std::vector<cudaGraphNode_t> latest_nodes(const CUstream_st& stream);
 
-/// An operation that only stands for others.
+/// An operation without effect that only represents others.
 OperationPointer marker();
 
-/// Whether all nodes are of a graph.
+/// Whether all nodes belong to a graph.
 bool are_nodes_of(const CUgraph_st& graph, const cudaGraphNode_t* nodes, std::size_t count);
 
-/// Whether a graph has nodes of which there can be but one instance, and no copy.
+/// Whether a graph has nodes that allow only one instance and no copy.
 bool has_single_nodes(const CUgraph_st& graph);
 
-/// Whether all graphs that nodes choose among have only nodes that may be there.
+/// Whether the bodies of all conditional nodes have only permitted nodes.
 bool has_legal_bodies(const CUgraph_st& graph);
 
-/// Makes an instance of a graph; null if its nodes wait for each other in a circle.
+/// Makes an instance of a graph. Returns null if its nodes form a cycle.
 std::unique_ptr<CUgraphExec_st> instance_of(const CUgraph_st& graph);
 
 }  // namespace cuda_on_cpu

@@ -1,5 +1,5 @@
 /// \file
-/// What the device says of its L2 cache, and what it lets programs ask of it.
+/// The L2 cache and the other limits of a device, which programs can query and set.
 
 #pragma once
 
@@ -11,11 +11,11 @@ inline constexpr int l2_bytes = 60 << 20;
 inline constexpr int most_persisting_l2_bytes = l2_bytes / 4 * 3;
 inline constexpr int most_window_bytes = 128 << 20;
 
-/// What cudaDeviceSetLimit has set for a device. But for the launches by kernels that wait, and the
-/// part of the L2 cache that persists, these limit nothing here.
+/// A limit set by cudaDeviceSetLimit. The CPU device enforces only the number of pending launches
+/// by kernels and the persisting part of the L2 cache.
 std::size_t& limit_of(int device, cudaLimit limit);
 
-/// Whether the cache may be told of a window.
+/// Whether the parameters of an access-policy window of the L2 cache are valid.
 bool is_window(const cudaAccessPolicyWindow& window);
 
 }  // namespace cuda_on_cpu

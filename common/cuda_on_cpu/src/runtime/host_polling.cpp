@@ -17,10 +17,11 @@ using namespace std::chrono_literals;
 struct Polls {
   std::condition_variable_any changed;
   bool watched = false;
-  bool idle = false;                ///< whether the thread that watches waits for an operation
-  std::atomic<bool> asked = false;  ///< whether the host was seen to wait
-  bool called = false;              ///< whether it wants something done
-  bool known = false;               ///< whether it has waited unseen before
+  bool idle = false;                ///< whether the watching thread waits for an operation
+  std::atomic<bool> asked = false;  ///< whether the analysis, or an atomic operation, has detected
+                                    ///< a polling host
+  bool called = false;              ///< whether an operation is to be run by the watching thread
+  bool known = false;               ///< whether the host has polled undetected before
 };
 
 Polls& polls() {
@@ -28,7 +29,7 @@ Polls& polls() {
   return polls;
 }
 
-/// A moment, by the processor's time and by the clock.
+/// A point in time, in processor time and in wall-clock time.
 struct Moment {
   std::clock_t of_processor = std::clock();
   Clock::time_point of_clock = Clock::now();
@@ -38,20 +39,20 @@ struct Moment {
   }
 };
 
-/// Since when the host has called nothing, and has not waited for what it has begun.
+/// The time since the last call of the runtime by the host, and since the streams last advanced.
 struct Silence {
   std::uint64_t calls = calls_of_runtime();
   Moment since_call = {}, since_begin = {};
 
-  /// Whether it is so long that the host waits, by loops that nobody sees. One that computes for
-  /// long is taken to wait, too, for then it does no harm; one that sleeps is given more.
+  /// Whether the time is so long that the host probably polls undetected. A host that computes for
+  /// long counts as polling, which does no harm. A sleeping host is given more time.
   bool is_long() {
     if (calls != calls_of_runtime()) {
       calls = calls_of_runtime();
       since_call = {};
     }
     if (polls().known) return since_call.is_before(CLOCKS_PER_SEC / 100, 50ms);
-    // The analysis sees nearly all loops, and makes the host slow.
+    // The analysis detects nearly all polling loops, and slows the host down.
     constexpr std::clock_t seen = 2 * CLOCKS_PER_SEC, unseen = CLOCKS_PER_SEC / 4;
     return since_call.is_before(analysis::enabled ? seen : unseen, 5000ms) ||
            since_begin.is_before(5 * CLOCKS_PER_SEC, 20000ms);
@@ -103,7 +104,8 @@ void host_looks() {
   if (calls != calls_of_thread()) looks = 0;
   calls = calls_of_thread();
   if (++looks % most != 0 || !any_is_pending() || polls().asked.exchange(true)) return;
-  polls().changed.notify_one();  // in vain, perhaps: then the thread looks for itself soon
+  polls().changed.notify_one();  // if the notification is lost, the thread soon wakes up by its
+                                 // timeout
 }
 
 }  // namespace cuda_on_cpu

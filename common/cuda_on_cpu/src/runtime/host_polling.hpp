@@ -1,23 +1,24 @@
 /// \file
-/// Hosts that look at memory again and again until a kernel has written it, and call nothing of the
-/// runtime meanwhile.
+/// Hosts that poll memory until a kernel has written it, and make no calls of the runtime
+/// meanwhile.
 
 #pragma once
 
 namespace cuda_on_cpu {
 
-/// Has what streams have to do done beside the host, once the host waits without a call, as it
-/// seems. It is told of each operation, where kernels may write what the host sees. The runtime's
-/// mutex is held.
+/// Starts, or wakes up, a thread that advances the streams once the host probably polls memory.
+/// Programs whose kernels can write host memory call this function for each operation. The caller
+/// holds the runtime's mutex.
 void watch_for_polling_hosts();
 
-/// There is something to do beside the host. The runtime's mutex is held.
+/// Requests that the watching thread runs the wanted operation. The caller holds the runtime's
+/// mutex.
 void call_for_thread();
 
-/// Nothing is left that a host may wait for.
+/// Called when no operation is pending, so that no host can wait for one.
 void forget_polling_hosts();
 
-/// How many threads of the runtime's own look after such hosts.
+/// The number of runtime threads for polling hosts.
 unsigned threads_for_polling_hosts();
 
 }  // namespace cuda_on_cpu

@@ -1,5 +1,5 @@
 /// \file
-/// Where code and variables of kernels are: the program's, and those of the modules that it loaded.
+/// The address ranges of code and variables: of the program, and of the modules that it loaded.
 
 #pragma once
 
@@ -12,23 +12,23 @@
 namespace cuda_on_cpu {
 
 struct LoadedImage {
-  const char* base;   ///< from which its symbols count
-  const char* begin;  ///< what is mapped, code before variables
+  const char* base;   ///< the address that symbols are relative to
+  const char* begin;  ///< begin and end of the mapped range; code precedes variables
   const char* end;
-  Allocation data;                  ///< its variables, as if they were one allocation
-  const char* constants = nullptr;  ///< __constant__ variables among them, if that is known
+  Allocation data;                  ///< all variables, as one allocation
+  const char* constants = nullptr;  ///< range of the __constant__ variables, or null if unknown
   const char* end_of_constants = nullptr;
-  std::size_t shared_offset = 0;  ///< where its shared memory begins in the thread area
-  std::string file;               ///< where symbols and lines are read
+  std::size_t shared_offset = 0;  ///< offset of the image's shared memory in the thread area
+  std::string file;               ///< the ELF file with symbols and source lines
 
   bool contains(const void* address) const { return address >= begin && address < end; }
 };
 
-/// The program, and behind it what it loaded.
+/// The program, followed by the modules that it loaded.
 std::list<LoadedImage>& loaded_images();
 const LoadedImage& program();
 
-/// The image that an address lies in, or null.
+/// The image that contains an address, or null.
 const LoadedImage* image_at(const void* address);
 
 }  // namespace cuda_on_cpu

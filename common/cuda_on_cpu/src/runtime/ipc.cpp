@@ -1,6 +1,6 @@
 /// \file
-/// Memory and events that processes share. In programs that call this, memory of the device is
-/// mapped, so that a file can take its place when it is exported.
+/// Memory and events that processes share. In programs that call these functions, device memory is
+/// mapped, so that a file can replace its pages when it is exported.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@
 #include "shared_events.hpp"
 #include "stream.hpp"
 
-// Who links this has memory that can be exported.
+// Defined in programs whose device memory can be exported.
 extern "C" const char cuda_on_cpu_exports_memory = 1;
 
 namespace cuda_on_cpu {
@@ -31,7 +31,7 @@ constexpr std::uint64_t mark_of_memory = 0xC0DE'3E30;
 constexpr std::uint64_t mark_of_event = 0xC0DE'E7E7;
 constexpr std::uint64_t mark_of_pool = 0xC0DE'9001;
 
-/// What a handle says.
+/// The contents of a handle.
 struct Handle {
   std::uint64_t mark;
   pid_t process;
@@ -58,7 +58,7 @@ Handle said(const Opaque& opaque) {
   return handle;
 }
 
-/// Memory of another process, and how often it is open.
+/// Memory of another process, and the number of times that it is open.
 struct Imported {
   Allocation* allocation;
   unsigned times;
@@ -69,7 +69,7 @@ std::map<Handle, Imported>& all_imported() {
   return imported;
 }
 
-/// Puts a file in the place of an allocation's memory; null if that fails.
+/// Replaces the pages of an allocation by a file with the same contents. Returns null on failure.
 std::shared_ptr<SharedFile> shared_file_of(const Allocation& allocation) {
   auto file = std::make_shared<SharedFile>(allocation.bytes);
   void* const copy = file->map(allocation.bytes);
@@ -79,7 +79,7 @@ std::shared_ptr<SharedFile> shared_file_of(const Allocation& allocation) {
   return file->map(allocation.bytes, allocation.base) == nullptr ? nullptr : std::move(file);
 }
 
-/// Lets the current device use memory of another one.
+/// Enables access of the current device to the memory of another one.
 cudaError_t enable_peer(int device) {
   if (device == current_device()) return cudaSuccess;
   const cudaError_t error = cudaDeviceEnablePeerAccess(device, 0);
@@ -88,7 +88,7 @@ cudaError_t enable_peer(int device) {
   return cudaSuccess;
 }
 
-/// Lets a file stand for the memory of an allocation, and says where others find it.
+/// Replaces the memory of an allocation by a file, and returns a handle of the file.
 cudaError_t share(Allocation& allocation, Handle& handle) {
   if (allocation.file == nullptr) allocation.file = shared_file_of(allocation);
   if (allocation.file == nullptr) return fail(cudaErrorMemoryAllocation);
@@ -98,7 +98,7 @@ cudaError_t share(Allocation& allocation, Handle& handle) {
   return lasting_error();
 }
 
-/// Memory of another process; null if that has ended.
+/// Maps memory of another process. Returns null if that process has ended.
 Allocation* opened(const Handle& handle) {
   void* const base = SharedFile(handle.process, handle.file).map(handle.bytes);
   if (base == nullptr) return nullptr;
@@ -224,7 +224,7 @@ cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t* pool, void* hand
   made->is_imported = true;
   made->of[0] = static_cast<std::uint64_t>(identity.process);
   made->of[1] = identity.pool;
-  *pool = made.release();  // cudaMemPoolDestroy takes it back
+  *pool = made.release();  // owned by the program until cudaMemPoolDestroy
   return lasting_error();
 }
 

@@ -1,5 +1,5 @@
 /// \file
-/// Kernels by their addresses.
+/// A registry of kernels by address.
 
 #include "cuda_on_cpu/known_kernels.hpp"
 

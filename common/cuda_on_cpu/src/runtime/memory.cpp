@@ -18,21 +18,21 @@
 #include "contexts.hpp"
 #include "shared_events.hpp"
 
-// There in programs that share memory with other processes.
+// Defined in programs that share memory with other processes.
 extern "C" __attribute__((weak)) const char cuda_on_cpu_exports_memory;
 
 namespace cuda_on_cpu {
 namespace {
 
 constexpr std::size_t alignment = 512;
-// Unused bytes on either side of an allocation of an analysed program. Accesses that miss the
-// allocation by little hit these bytes.
+// Unused bytes on either side of an allocation in an analysed program. Accesses just outside the
+// allocation hit these bytes.
 constexpr std::size_t guard = 4096;
 constexpr int poison = 0xFF;  // NaN in every floating-point type
 
-/// The address range for the allocations of an analysed program. Between two allocations, at least
-/// as many addresses as the larger allocation has are inaccessible. A wrong index therefore does
-/// not lead from one allocation to another one, or to the data of the analysis.
+/// The address range for the allocations of an analysed program. Between two allocations there is
+/// an inaccessible gap at least as large as the larger allocation. A wrong index therefore does not
+/// lead from one allocation to another, or to the data of the analysis.
 class Reserve {
  public:
   Reserve() {
@@ -44,7 +44,7 @@ class Reserve {
     }
   }
 
-  /// Accessible pages; null if no addresses are left.
+  /// Makes pages accessible and returns them; null if no addresses are left.
   char* take(std::size_t bytes) {
     bytes = (bytes + page - 1) / page * page;
     // The operating system limits the number of ranges with different access rights.
@@ -82,7 +82,7 @@ Reserve& reserved() {
 struct Heap {
   std::mutex mutex;
   std::deque<Allocation> all;
-  std::map<std::uintptr_t, Allocation*> by_base;  // the newest of each base
+  std::map<std::uintptr_t, Allocation*> by_base;  // the newest allocation for each base address
   std::vector<std::size_t> taken;
   std::atomic<bool> host_sees_memory = false;
   std::atomic<std::uintptr_t> lowest = ~std::uintptr_t{0}, highest = 0;
@@ -130,10 +130,10 @@ bool take(int device, std::size_t bytes) {
   return true;
 }
 
-/// Bytes before an allocation and behind it that are not its own.
+/// The number of guard bytes before an allocation and after it.
 std::size_t margin() { return analysis::enabled ? guard : 0; }
 
-/// Pages of their own, which are there when they are touched; null if there are none.
+/// Maps pages, which the system provides at the first access. Returns null on failure.
 char* map_pages(std::size_t bytes) {
   if (analysis::enabled)
     if (char* const pages = reserved().take(bytes); pages != nullptr) return pages;
@@ -238,7 +238,8 @@ std::size_t bytes_from(const void* address) {
 void release(Allocation* allocation) {
   const std::scoped_lock lock(heap().mutex);
   allocation->living = false;
-  if (allocation->of_graph != nullptr) {  // its pages are not needed until it lives again
+  if (allocation->of_graph != nullptr) {  // the pages are not needed until the graph allocates them
+                                          // again
     madvise(allocation->base, allocation->bytes, MADV_DONTNEED);
     return;
   }

@@ -1,5 +1,5 @@
 /// \file
-/// Memory that the CUDA runtime knows: on a device, pinned on the host, or managed.
+/// Registers the memory of the CUDA runtime: on a device, pinned on the host, or managed.
 
 #pragma once
 
@@ -20,72 +20,83 @@ struct Allocation {
   std::size_t bytes;
   MemorySpace space;
   int device;
-  unsigned number;  ///< in the order of allocation, from 1
+  unsigned number;  ///< index in the order of allocation, from 1
   bool living = true;
-  void* shadow = nullptr;                      ///< of the analysis
-  GraphAllocation* of_graph = nullptr;         ///< whose nodes let it live and end
-  bool is_mapped = false;                      ///< so that a file can take its place
-  bool is_borrowed = false;                    ///< of another process
-  std::shared_ptr<SharedFile> file = nullptr;  ///< by which others share it
-  const void* pool = nullptr;                  ///< that it was taken of, if one was named
-  std::uint32_t context = 0;                   ///< with which it ends
-  bool is_leaving = false;                     ///< a stream was told to free it
+  void* shadow = nullptr;                      ///< shadow memory of the analysis
+  GraphAllocation* of_graph = nullptr;         ///< the graph allocation whose nodes allocate and
+                                               ///< free this memory, or null
+  bool is_mapped = false;                      ///< whether the memory was mapped, so that a file
+                                               ///< can replace its pages
+  bool is_borrowed = false;                    ///< whether the memory belongs to another process
+  std::shared_ptr<SharedFile> file = nullptr;  ///< the file that shares the memory with other
+                                               ///< processes, or null
+  const void* pool = nullptr;                  ///< the pool of the allocation, if the call named
+                                               ///< one
+  std::uint32_t context = 0;                   ///< the context whose end frees the memory
+  bool is_leaving = false;                     ///< whether a stream has an operation that frees the
+                                               ///< memory
 
   bool contains(const void* address, std::size_t size = 1) const {
     const auto offset = static_cast<const char*>(address) - base;
     return offset >= 0 && static_cast<std::size_t>(offset) + size <= bytes;
   }
-  /// Whether host code may touch it.
+  /// Whether host code may access the memory.
   bool on_host() const { return space != MemorySpace::device && space != MemorySpace::mapped; }
 };
 
-/// Poisoned memory of a device or of the host; null if the device's memory does not suffice.
+/// Allocates memory and poisons it. The memory belongs to a device or to the host. Returns null if
+/// the memory of the device does not suffice.
 Allocation* allocate(std::size_t bytes, MemorySpace space, int device);
 
-/// Makes the runtime know memory of the host; null if some of it is known already.
+/// Registers host memory with the runtime. Returns null if some of it is already registered.
 Allocation* register_host(void* base, std::size_t bytes, int device);
 
-/// Addresses for memory of a device that will be allocated by a graph; null if there are none.
-/// What is allocated lives from `revive`, which poisons it, to `release`, any number of times. Who
-/// reserved it takes it of the device.
+/// Reserves addresses for memory that a graph will allocate on a device. Returns null if no
+/// addresses are left. The memory lives from `revive`, which poisons it, to `release`, any number
+/// of times. `withdraw` ends the reservation. The caller accounts for the device memory.
 Allocation* reserve(std::size_t bytes, int device);
 void revive(Allocation* allocation);
 void withdraw(Allocation* allocation);
 
-/// Makes the runtime know memory that another process shares and that has been mapped.
+/// Registers mapped memory that another process shares.
 Allocation* import_memory(void* base, std::size_t bytes, int device);
 
-/// Makes the runtime know memory of a device that the program has mapped somewhere.
+/// Registers device memory that the program has mapped at an address.
 Allocation* add_mapped(void* base, std::size_t bytes, int device);
 
-/// Takes memory of a device that will be mapped; false if it does not suffice. And gives it back.
+/// Takes bytes of a device's memory that will be mapped; returns false if the memory does not
+/// suffice. `give_memory_back` returns the bytes to the device.
 bool take_memory(int device, std::size_t bytes);
 void give_memory_back(int device, std::size_t bytes);
 
-/// How many bytes from an address on are known: to the end of its allocation, and on through what
-/// is mapped right behind it.
+/// The number of registered bytes from an address to the end of the allocation that contains it,
+/// plus mapped memory that directly follows.
 std::size_t bytes_from(const void* address);
 
-/// Whether there ever was memory that kernels and the host's code both use.
+/// Whether the program has ever had memory that both kernels and host code can access.
 bool host_sees_memory();
 
-/// Whether memory that both host and kernels can access contains a word at an aligned address.
+/// Whether memory that both host and kernels can access contains the value `word` at an aligned
+/// address.
 bool is_in_memory_of_both(std::uintptr_t word);
 
-/// Gives an allocation back. Programs that are analysed keep it, to see who still uses it.
+/// Frees an allocation. An analysed program keeps the pages, so that the analysis can detect later
+/// accesses.
 void release(Allocation* allocation);
 
-/// The living allocations of a context, but for those that end by other means: what graphs own,
-/// other processes share, or the program has mapped.
+/// The living allocations that end with a context. Memory of graphs, memory that other processes
+/// share, and memory that the program has mapped are not among them.
 std::vector<Allocation*> allocations_of(int device, std::uint32_t context);
 
-/// The living allocation that an address lies in, or null.
+/// The living allocation that contains an address, or null.
 Allocation* find_allocation(const void* address);
 
-/// The same for a call whose work may come later: what a graph is to allocate counts as well.
+/// The allocation that contains an address, for a call whose work may run later. Memory that a
+/// graph will allocate counts as well.
 Allocation* find_allocation_of_call(const void* address);
 
-/// The allocation, living or not, that an address lies in or nearest to; null if there is none.
+/// The allocation, living or freed, that contains an address or is nearest to it; null if there is
+/// none.
 const Allocation* nearest_allocation(const void* address);
 
 /// In an analysed program: `is_beside_allocations` checks whether an address is in the range that
@@ -94,11 +105,11 @@ const Allocation* nearest_allocation(const void* address);
 bool is_beside_allocations(const void* address);
 bool is_spare(const void* address, std::size_t bytes);
 
-/// Whether an address lies between the lowest and the highest that were ever allocated: a quick
-/// answer that is right when it says no.
+/// Whether an address is between the lowest and the highest address that were ever allocated. A
+/// fast test: if it returns false, no allocation contains the address.
 bool may_be_allocated(const void* address);
 
-/// Bytes of a device's memory that are taken.
+/// The number of allocated bytes of a device.
 std::size_t memory_taken(int device);
 
 }  // namespace cuda_on_cpu

@@ -1,9 +1,11 @@
 /// \file
-/// What ranks do together: each call of a rank is an operation of its stream, and meets those of
-/// the other ranks when it enters the stream, or when the graph that recorded it is launched.
+/// Communication between ranks. Each call of a rank is an operation of its stream. A call is
+/// matched with calls of other ranks when it enters the stream, or when the graph that recorded the
+/// call is launched.
 ///
-/// A transfer is an operation that is done when all streams that take part have come there. It
-/// moves the data; what a rank read and wrote counts as done by the operation of its own stream.
+/// A transfer is an operation that is complete when all participating streams have reached it. The
+/// transfer moves the data. The reads and writes of a rank count as accesses by the operation of
+/// its own stream.
 
 #include "nccl.h"
 
@@ -37,46 +39,46 @@ constexpr const char* name_of(Kind kind) {
   return names[static_cast<int>(kind)];
 }
 
-/// What a rank asked for in one call.
+/// The parameters of one call of a rank.
 struct Request {
   Kind kind;
-  const char* from;  ///< null if it reads nothing
-  char* to;          ///< null if it writes nothing
+  const char* from;  ///< null if the call reads nothing
+  char* to;          ///< null if the call writes nothing
   std::size_t bytes;
   ncclDataType_t type;
   ncclRedOp_t operation;
-  int peer;  ///< or the root; -1 if all are alike
+  int peer;  ///< the other rank, or the root; -1 for all-reduce
   const void* place;
 
   bool is_collective() const { return kind == Kind::all_reduce || kind == Kind::broadcast; }
 };
 
-/// A request whose stream has an operation for it.
+/// A request with the operation of its stream.
 struct Side {
   Request request;
   OperationPointer arrival, operation;
   std::shared_ptr<class Others> others;
 };
 
-/// A collective for which some ranks have come.
+/// A collective at which some ranks have arrived.
 using Gathering = std::vector<std::optional<Side>>;
 
-/// Where the ranks of a communicator meet. All under the runtime's mutex.
+/// The shared state of a communicator. All members are guarded by the runtime's mutex.
 struct Clique {
   explicit Clique(int size)
       : members(static_cast<std::size_t>(size)), users(static_cast<std::size_t>(size)) {}
 
   int size() const { return static_cast<int>(members.size()); }
 
-  std::vector<ncclComm_t> members;     ///< null where a rank has not joined, or is destroyed
-  std::vector<std::thread::id> users;  ///< the last threads to call for each rank
+  std::vector<ncclComm_t> members;     ///< null if a rank has not joined or is destroyed
+  std::vector<std::thread::id> users;  ///< the last calling thread of each rank
   int joined = 0;
-  std::map<std::pair<int, int>, std::deque<Side>> sends, receives;  ///< by sender and receiver
+  std::map<std::pair<int, int>, std::deque<Side>> sends, receives;  ///< unmatched requests, by sender and receiver
   std::deque<Gathering> gatherings;
-  std::string broken;  ///< what ended the communicator, or nothing
+  std::string broken;  ///< the error that ended the communicator, or empty
 };
 
-/// The ranks that still have to come for the requests of one operation.
+/// The ranks that have not made the calls that match the requests of one operation.
 class Others : public Awaited {
  public:
   Others(std::shared_ptr<const Clique> clique, int rank, Kind kind)
@@ -116,9 +118,10 @@ ncclResult_t cuda_failed(cudaError_t error) {
   return refuse_with(ncclUnhandledCudaError, cudaGetErrorString(error));
 }
 
-// --- Meetings
+// --- Matching of calls.
 
-/// Lets an operation of several streams be done when all of them have come, and before they go on.
+/// Executes an operation for several streams when all of them have reached it, and before any
+/// continues.
 void transfer(const std::vector<const Side*>& sides, std::function<void()> work) {
   auto moving = std::make_shared<Operation>();
   moving->work = [work = std::move(work)](const Operation&) {
@@ -133,7 +136,7 @@ void transfer(const std::vector<const Side*>& sides, std::function<void()> work)
   }
 }
 
-/// Makes one wait for the other, and know all that was done before it.
+/// Orders one side after the arrival of the other, and after all earlier operations of its stream.
 void join(const Side& one, const Side& other) { one.operation->after.push_back(other.arrival); }
 
 void pair_up(Clique& clique, const Side& sender, const Side& receiver) {
@@ -201,7 +204,7 @@ bool are_alike(const Request& a, const Request& b) {
          a.operation == b.operation;
 }
 
-/// All ranks have come for a collective.
+/// Executes a collective at which all ranks have arrived.
 void assemble(Clique& clique, const Gathering& gathering) {
   std::vector<const Side*> sides;
   std::vector<Request> requests;
@@ -222,7 +225,7 @@ void assemble(Clique& clique, const Gathering& gathering) {
       if (side != other && (reduces || other == sides[root])) join(*side, *other);
 }
 
-/// What a rank asked for in one group and one stream.
+/// The requests of a rank in one group and one stream.
 class Requests : public Meeting {
  public:
   Requests(std::shared_ptr<Clique> clique, int rank) : clique_(std::move(clique)), rank_(rank) {}
@@ -240,7 +243,7 @@ class Requests : public Meeting {
     tell_all_who_wait();
   }
 
-  /// What counts as this rank's part of what was done.
+  /// Reports the accesses of this rank to the analysis.
   bool work(const Operation& operation) const {
     for (const Request& request : requests_) {
       if (!analysis::enabled || request.bytes == 0) continue;
@@ -316,7 +319,7 @@ struct Grouped {
   Request request;
 };
 
-/// What a thread has called since its outermost ncclGroupStart.
+/// The calls of a thread since its outermost ncclGroupStart.
 struct Group {
   int depth = 0;
   std::vector<Grouped> requests;
@@ -326,7 +329,8 @@ struct Group {
 thread_local Group group;
 
 struct Registry {
-  std::map<std::string, std::shared_ptr<Clique>> cliques;  ///< of which not all ranks have joined
+  std::map<std::string, std::shared_ptr<Clique>> cliques;  ///< communicators that some ranks have
+                                                           ///< not joined yet
   std::vector<std::unique_ptr<ncclComm>> communicators;
   std::uint64_t ids = 0;
 };
@@ -342,7 +346,7 @@ bool is_communicator(ncclComm_t comm) {
                      [&](const auto& known) { return known.get() == comm; });
 }
 
-/// Chooses a device while it lives.
+/// Sets the current device during its lifetime.
 class Chosen {
  public:
   explicit Chosen(int device) { current_device() = device; }
@@ -360,7 +364,7 @@ CUstream_st* stream_of(ncclComm_t comm, cudaStream_t stream) {
   return found == nullptr || found->device != comm->device ? nullptr : found;
 }
 
-/// An array of a rank, as sentences name it.
+/// Checks an array of a rank. `what` is the name of the array in messages.
 ncclResult_t check_array(ncclComm_t comm, const void* first, std::size_t bytes, const char* what) {
   if (bytes == 0) return ncclSuccess;
   const std::string array = std::string(what) + " of rank " + std::to_string(comm->rank);
@@ -378,7 +382,7 @@ ncclResult_t check_array(ncclComm_t comm, const void* first, std::size_t bytes, 
   return ncclSuccess;
 }
 
-constexpr std::size_t element_sizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2};  // by ncclDataType_t
+constexpr std::size_t element_sizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2};  // bytes of an element, by ncclDataType_t
 
 ncclResult_t check_request(ncclComm_t comm, cudaStream_t stream, const Request& request) {
   const int size = comm->clique->size();
@@ -406,7 +410,7 @@ ncclResult_t check_request(ncclComm_t comm, cudaStream_t stream, const Request& 
   return writes ? check_array(comm, request.to, request.bytes, "the target") : ncclSuccess;
 }
 
-/// Adds what a group has to the streams.
+/// Enqueues the requests of a group in their streams.
 ncclResult_t enter(const std::vector<Grouped>& requests) {
   struct Part {
     ncclComm_t comm;
@@ -438,7 +442,7 @@ ncclResult_t enter(const std::vector<Grouped>& requests) {
   return lasting_error() == cudaSuccess ? ncclSuccess : cuda_failed(lasting_error());
 }
 
-/// Whether two requests of a group, of one rank that sends to itself, are all there.
+/// Checks that each rank sends to itself as often as it receives from itself in a group.
 ncclResult_t check_own(const std::vector<Grouped>& requests) {
   std::map<ncclComm_t, int> surplus;
   for (const auto& [comm, stream, request] : requests)
@@ -480,7 +484,7 @@ ncclResult_t submit(ncclComm_t comm, cudaStream_t stream, std::size_t count, Req
   return own == ncclSuccess ? enter({grouped}) : own;
 }
 
-// --- Joining
+// --- Joining.
 
 /// The ranks that have not joined a communicator.
 class Joining : public Awaited {

@@ -27,22 +27,24 @@
 namespace cuda_on_cpu {
 namespace {
 
-// A small H200: its limits per block and per thread, as many processors as the largest cluster has
-// blocks.
+// The device resembles a small H200. The limits per block and per thread are those of an H200. The
+// number of SMs is 16, the maximum number of blocks in a cluster.
 constexpr int processors = 16;
 constexpr int most_threads_of_processor = 2048;
 constexpr std::size_t shared_of_processor = 228 << 10;
 constexpr std::size_t reserved_shared = 1 << 10;
-constexpr std::size_t plain_shared = 48 << 10;  // what a kernel gets without asking for more
+constexpr std::size_t plain_shared = 48 << 10;  // bytes that a kernel may use without
+                                                // cudaFuncSetAttribute
 
-/// Clusters of blocks came with compute capability 9.0.
+/// Whether the device supports clusters, which require compute capability 9.0.
 bool has_clusters() { return settings().capability >= 90; }
 
-/// What is known of a kernel beside its code, by its name.
+/// The limits of a kernel that its code does not contain, by the name of the kernel.
 struct KernelLimits {
-  unsigned threads = most_threads;            ///< of a block
-  std::size_t dynamic_shared = plain_shared;  ///< that it asked to be allowed
-  bool large_clusters = false;                ///< whether it asked for more than 8 blocks
+  unsigned threads = most_threads;            ///< threads per block
+  std::size_t dynamic_shared = plain_shared;  ///< bytes per block that the program has requested
+  bool large_clusters = false;                ///< whether the program has requested clusters of
+                                              ///< more than 8 blocks
 };
 
 std::map<std::string, KernelLimits>& kernel_limits() {
@@ -50,7 +52,7 @@ std::map<std::string, KernelLimits>& kernel_limits() {
   return limits;
 }
 
-/// The limits of a kernel; one that is launched by a pointer has those of the most daring.
+/// The limits of a kernel. A kernel without symbol has the largest limits of all kernels.
 KernelLimits limits_of(const std::string& name) {
   const auto& known = kernel_limits();
   if (const auto found = known.find(name); found != known.end()) return found->second;
@@ -68,7 +70,7 @@ std::set<std::pair<int, int>>& peers() {
   return peers;
 }
 
-/// Whether devices can reach each other's memory.
+/// Whether two devices can access each other's memory.
 bool are_linked(int one, int other) { return one / settings().peers == other / settings().peers; }
 
 bool is_device(int d) { return d >= 0 && d < settings().devices; }
@@ -103,7 +105,7 @@ std::string text_of(dim3 extent) {
          std::to_string(extent.z);
 }
 
-/// What is wrong with a launch, as far as its configuration tells.
+/// A description of an invalid configuration for messages.
 std::string reason_of(cudaError_t refusal, const std::string& kernel, const Configuration& c) {
   const std::size_t threads = std::size_t{c.block.x} * c.block.y * c.block.z;
   const KernelLimits limits = limits_of(kernel);
@@ -159,7 +161,7 @@ Owned::~Owned() {
 
 namespace {
 
-/// A closure in memory of room_for(), and what destroys it.
+/// A closure in memory of room_for(), and its destructor.
 struct ClosureInRoom {
   void* closure;
   void (*destroy)(void*);

@@ -14,8 +14,8 @@
 namespace cuda_on_cpu {
 namespace {
 
-/// Waits until a record is done.
-/// \returns false if the process that was to do it has ended
+/// Waits until a record is complete.
+/// \returns false if the process that was recording it has ended
 bool wait_for(const EventRecords& records, std::uint64_t record) {
   constexpr auto now_and_then = std::chrono::microseconds(200);
   while (records.done < record) {

@@ -14,17 +14,18 @@
 
 namespace cuda_on_cpu {
 
-/// What the processes know of an event, in memory that they share.
+/// The records of an event, in memory that several processes share.
 struct EventRecords {
-  std::atomic<std::uint64_t> begun;  ///< records that were asked for
+  std::atomic<std::uint64_t> begun;  ///< number of records that were requested
   std::atomic<std::uint64_t> done;
-  std::atomic<pid_t> recorder;  ///< of the latest one
+  std::atomic<pid_t> recorder;  ///< process of the latest record
 };
 
-/// A mapped file without a name that other processes open by this process and its number here.
+/// An unnamed mapped file. Other processes open it through the id of this process and the file
+/// descriptor.
 class SharedFile {
  public:
-  /// Makes one, or opens that of another process; without a file if that fails.
+  /// Creates a file, or opens a file of another process. On failure, the object has no file.
   explicit SharedFile(std::size_t bytes);
   SharedFile(pid_t process, int file);
   ~SharedFile();
@@ -32,9 +33,10 @@ class SharedFile {
   SharedFile& operator=(const SharedFile&) = delete;
 
   int file() const { return file_; }
-  /// The file, which is the caller's to close from now on.
+  /// Returns the file descriptor, which the caller has to close from now on.
   int give_away() { return std::exchange(file_, -1); }
-  /// Maps so many bytes, at an address that is mapped already if one is given; null if that fails.
+  /// Maps the first `bytes` bytes of the file at `at`, where pages must already be mapped, or
+  /// anywhere if `at` is null. Returns null on failure.
   void* map(std::size_t bytes, void* at = nullptr) const;
 
  private:
@@ -47,24 +49,24 @@ struct SharedEvent {
   SharedEvent(const SharedEvent&) = delete;
   SharedEvent& operator=(const SharedEvent&) = delete;
 
-  /// Whether another process has recorded it last.
+  /// Whether another process has recorded the event last.
   bool is_of_others() const;
 
   std::unique_ptr<SharedFile> file;
-  EventRecords* records;  ///< null if there is no memory for them
+  EventRecords* records;  ///< null if no memory is left
 };
 
-/// Records an event that others may wait for behind all that a stream has, which is done now.
+/// Records an event of several processes after all operations of a stream, which are executed now.
 void record_for_others(CUevent_st& event, CUstream_st& stream, const void* place);
 
-/// Lets a stream wait for what another process has recorded.
+/// Lets a stream wait for the latest record by another process.
 void wait_for_others(CUstream_st& stream, const std::shared_ptr<SharedEvent>& event,
                      const void* place);
 
-/// The same for the host.
+/// Lets the host wait for the latest record by another process.
 void wait_for_others(const SharedEvent& event);
 
-/// Whether all that was recorded is done.
+/// Whether all requested records are complete.
 bool is_done(const SharedEvent& event);
 
 }  // namespace cuda_on_cpu

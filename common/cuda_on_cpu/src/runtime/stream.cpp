@@ -20,11 +20,11 @@
 namespace cuda_on_cpu {
 namespace {
 
-// The host waits when it is this far ahead of a stream.
+// If a stream has more pending operations than this, the host waits.
 constexpr std::size_t longest_queue = 1024;
 
-/// When an operation ran, for the analysis: how many operations of each chain are done before it.
-/// Chain 0 is the host; each stream is another.
+/// The vector clock of an operation, for the analysis: the number of operations of each chain that
+/// happen before it. Chain 0 is the host; each stream is another chain.
 struct Time {
   std::uint32_t chain = 0;
   std::uint32_t sequence = 0;
@@ -36,7 +36,7 @@ void join(std::vector<std::uint32_t>& clock, const std::vector<std::uint32_t>& o
   for (std::size_t i = 0; i < other.size(); ++i) clock[i] = std::max(clock[i], other[i]);
 }
 
-/// A thread of the host that waits for others.
+/// A host thread that waits for other threads.
 struct Waiting {
   std::thread::id thread;
   const Awaited* awaited;
@@ -46,31 +46,34 @@ struct Streams {
   RuntimeMutex mutex;
   std::atomic<std::uint64_t> calls = 0;
   std::condition_variable_any others_moved, device_moved;
-  std::atomic<bool> runs_beside_host = false;  // a kernel, and the mutex is free
-  std::atomic<bool> kernel_waits = false;      // that one, for the host, as it seems
+  std::atomic<bool> runs_beside_host = false;  // whether a kernel runs concurrently with the host;
+                                               // the mutex is then free
+  std::atomic<bool> kernel_waits = false;      // whether that kernel probably waits for the host
   std::atomic<unsigned> awaiting_device = 0, pending = 0;
-  OperationPointer wanted = nullptr;  // to be run beside the host
+  OperationPointer wanted = nullptr;  // the operation to be run concurrently with the host
   std::vector<Waiting> waiting;
   std::uint32_t searches = 0;
   std::deque<CUstream_st> legacy, per_thread;  // one per device
   std::vector<CUstream_st*> created;
-  std::vector<std::unique_ptr<CUstream_st>> destroyed;  // whose work nobody has awaited yet
+  std::vector<std::unique_ptr<CUstream_st>> destroyed;  // destroyed streams with work that the host
+                                                        // has not awaited
   std::unordered_map<CUevent_st*, std::unique_ptr<CUevent_st>> events;
   std::uint32_t chains = 1;
-  std::mutex order;  // held where what follows changes, for calls of the host run beside the host
-  std::uint32_t operations = 1;  // operation 0 is the host before it did anything
+  std::mutex order;  // guards the following members, because host functions run concurrently with
+                     // the host
+  std::uint32_t operations = 1;  // operation 0 represents the host before its first call
   std::deque<Time> times{Time{0, 0, {0}}};
   std::vector<std::uint32_t> host_clock{0};
-  std::vector<std::uint32_t> clock_of_all{0};  // of the host, when nothing was pending
-  std::uint32_t only_chain = 0;                // of all operations so far
+  std::vector<std::uint32_t> clock_of_all{0};  // clock of the host when no operation was pending
+  std::uint32_t only_chain = 0;                // the chain of all operations so far
   bool has_several_chains = false;
   std::uint32_t host_number = 0;
-  bool host_moved = false;    // since host_number was given
-  std::size_t performed = 0;  // kernels, copies, fills and calls of the host
+  bool host_moved = false;    // whether the host has made progress since host_number was assigned
+  std::size_t performed = 0;  // number of kernels, copies, memsets and host calls
 };
 
 Streams& streams() {
-  // Destructors of other statics may still synchronise.
+  // Never destroyed, because destructors of other static objects may synchronise.
   static Streams& streams = *[] {
     auto made = std::make_unique<Streams>();
     for (int device = 0; device < settings().devices; ++device)
@@ -84,11 +87,11 @@ Streams& streams() {
   return streams;
 }
 
-/// The operation in which a stream calls this thread of the host, or 0.
+/// The operation whose host function this thread executes, or 0.
 thread_local std::uint32_t calling_operation = 0;
 
-/// Whether this thread runs kernels beside the host, or starts one for such a kernel; and whether
-/// the host waits for it to begin.
+/// `is_beside_host`: whether this thread runs kernels concurrently with the host, or starts other
+/// kernels for one of them. `is_wanted`: whether the host waits for such a kernel to begin.
 thread_local bool is_beside_host = false, is_wanted = false;
 
 thread_local std::uint64_t own_calls = 0;
@@ -98,14 +101,14 @@ void host_moves_on() {
   streams().host_moved = true;
 }
 
-/// When all operations of streams are done that were asked for before a number.
+/// A clock after all operations of streams with numbers below `number`.
 std::vector<std::uint32_t> all_before(std::uint32_t number) {
   std::vector<std::uint32_t> clock(streams().chains, number - 1);
   clock[0] = 0;
   return clock;
 }
 
-/// The host knows that an operation is done.
+/// Orders the host after a completed operation (acquire).
 void host_acquires(const Operation& operation) {
   if (!analysis::enabled) return;
   Streams& s = streams();
@@ -114,7 +117,7 @@ void host_acquires(const Operation& operation) {
   host_moves_on();
 }
 
-/// An operation is done after all that it waited for, which is done now.
+/// Orders an operation after all operations that it depended on, which are complete.
 void acquire_from_before(const Operation& operation) {
   if (!analysis::enabled || operation.shared) return;
   Streams& s = streams();
@@ -124,7 +127,8 @@ void acquire_from_before(const Operation& operation) {
     if (!before->shared) join(clock, s.times[before->number].clock);
 }
 
-/// A function that a stream called has returned. It may have waited for anything that the host did.
+/// Orders a host function of a stream, which has returned, after all accesses of the host. The
+/// function may have waited for any of them.
 void acquire_from_host(const Operation& operation) {
   if (!analysis::enabled) return;
   Streams& s = streams();
@@ -132,7 +136,7 @@ void acquire_from_host(const Operation& operation) {
   join(s.times[operation.number].clock, s.host_clock);
 }
 
-/// Whether one of these threads waits for the thread that asks, directly or for one that does.
+/// Whether one of these threads waits for the calling thread, directly or through other threads.
 bool any_waits_for_me(const std::vector<std::thread::id>& threads) {
   const auto me = std::this_thread::get_id();
   std::vector<std::thread::id> to_ask = threads, asked{me};
@@ -151,7 +155,7 @@ bool any_waits_for_me(const std::vector<std::thread::id>& threads) {
   return false;
 }
 
-/// All streams of a device: the program's own, newest first, then the special ones.
+/// All streams of a device: the streams of the program, newest first, then the special streams.
 std::vector<CUstream_st*> streams_of(int device) {
   Streams& s = streams();
   std::vector<CUstream_st*> all(s.created.rbegin(), s.created.rend());
@@ -176,8 +180,8 @@ bool runs_beside_others(const Operation& operation) {
   return !is_cooperative(operation) && !has_clusters(operation.kernel->configuration);
 }
 
-/// Whether all that an operation waits for can be done without launches of a kind and without other
-/// threads of the host.
+/// Whether all dependencies of an operation can be executed without launches of a kind and without
+/// other host threads.
 bool can_begin(const Operation& operation, bool (*is_launch)(const Operation&)) {
   const std::uint32_t search = ++streams().searches;
   std::vector<const Operation*> to_ask{&operation};
@@ -195,7 +199,7 @@ bool can_begin(const Operation& operation, bool (*is_launch)(const Operation&)) 
   return true;
 }
 
-/// The launch of a kind that a device would begin first now; null if there is none.
+/// The next launch of a kind on a device; null if none can begin.
 OperationPointer next_launch(int device, bool (*is_launch)(const Operation&)) {
   OperationPointer next;
   for (const CUstream_st* stream : streams_of(device)) {
@@ -209,8 +213,9 @@ OperationPointer next_launch(int device, bool (*is_launch)(const Operation&)) {
   return next;
 }
 
-/// An operation, and what has to be done at the same time: other devices do not wait until somebody
-/// asks for their results, and the blocks of a cooperative launch may wait for those of another.
+/// An operation and the operations that must run concurrently with it. Blocks of cooperative
+/// launches on several devices may wait for each other, even if the host waits only for one of
+/// them.
 std::vector<OperationPointer> together_with(const OperationPointer& operation) {
   std::vector<OperationPointer> all{operation};
   if (!is_cooperative(*operation) || lasting_error() != cudaSuccess) return all;
@@ -224,7 +229,7 @@ std::vector<OperationPointer> together_with(const OperationPointer& operation) {
   return all;
 }
 
-/// An operation is about to be done, as all that it waits for is.
+/// Called before an operation is executed, when all its dependencies are complete.
 void start(const OperationPointer& operation) {
   Streams& s = streams();
   acquire_from_before(*operation);
@@ -235,8 +240,8 @@ void start(const OperationPointer& operation) {
   if (!operation->marks && ++s.performed == settings().lost_at) lasting_error() = cudaErrorUnknown;
 }
 
-/// Begins launches of devices that have none among these operations, where blocks of one of them
-/// wait for what only another device can do.
+/// Begins launches of devices that have none among these operations. Called when a block of one
+/// launch waits for a value that only another device can write.
 /// \returns whether the devices have not failed
 bool call_others(std::vector<OperationPointer>& operations, Launches& more) {
   for (int device = 0; device < settings().devices; ++device) {
@@ -252,10 +257,11 @@ bool call_others(std::vector<OperationPointer>& operations, Launches& more) {
   return lasting_error() == cudaSuccess;
 }
 
-/// What a host can still do for kernels that wait in loops, where it waits for one of them itself.
+/// How other host threads may help kernels that wait in loops, while this thread waits for a
+/// kernel.
 HelpOfHost help_of_waiting_host() { return is_alone() ? HelpOfHost::none : HelpOfHost::perhaps; }
 
-/// The same where it runs beside them.
+/// How the host may help kernels that wait in loops and run concurrently with the host.
 HelpOfHost help_of_running_host() {
   Streams& s = streams();
   if (!s.kernel_waits) {
@@ -266,7 +272,7 @@ HelpOfHost help_of_running_host() {
   return s.awaiting_device == 0 ? HelpOfHost::sure : help_of_waiting_host();
 }
 
-/// Runs kernels beside the host, which may call the runtime meanwhile.
+/// Runs kernels concurrently with the host, which may call the runtime meanwhile.
 [[gnu::noinline]] bool run_beside_host(Launches& launches,
                                        std::vector<OperationPointer>& operations) {
   Streams& s = streams();
@@ -283,7 +289,7 @@ HelpOfHost help_of_running_host() {
   };
   s.kernel_waits = false;
   s.runs_beside_host = true;
-  s.mutex.unlock();  // held once: this is the runtime's own thread
+  s.mutex.unlock();  // locked only once on the runtime's own thread
   const bool well = run(launches, others);
   s.mutex.lock();
   s.runs_beside_host = false;
@@ -291,7 +297,8 @@ HelpOfHost help_of_running_host() {
   return well;
 }
 
-/// Runs the kernels of operations at the same time, and adds those that they had to wait for.
+/// Runs the kernels of operations concurrently. Adds the operations whose launches these kernels
+/// had to wait for.
 bool run_kernels(std::vector<OperationPointer>& operations) {
   Launches launches;
   for (const OperationPointer& operation : operations) {
@@ -306,7 +313,8 @@ bool run_kernels(std::vector<OperationPointer>& operations) {
   return false;
 }
 
-/// Waits until an operation can be done: kernels do not run beside one that runs beside the host.
+/// Waits until an operation can be executed. No other kernel runs together with one that runs
+/// concurrently with the host.
 void await_device(const Operation& operation) {
   Streams& s = streams();
   const bool is_simple = operation.moves != Moves::nothing || operation.marks;
@@ -334,10 +342,10 @@ void perform(const OperationPointer& operation) {
     own->after.clear();
     if (own->waits_in_stream && --s.pending == 0) forget_polling_hosts();
   }
-  if (!is_beside_host) ++s.calls;  // the one that had it done may have lasted
+  if (!is_beside_host) ++s.calls;  // the execution may have lasted long for the calling thread
 }
 
-/// Says that an operation can never be done, and does it without its work.
+/// Reports that an operation can never be executed, and completes it without its work.
 void give_up(const OperationPointer& operation, const std::string& sentence) {
   if (lasting_error() == cudaSuccess) {
     report_diagnostic({.kind = "deadlock", .place = operation->place, .sentence = sentence});
@@ -347,7 +355,7 @@ void give_up(const OperationPointer& operation, const std::string& sentence) {
   tell_all_who_wait();
 }
 
-/// What the order between the default stream and the others adds to an operation's dependences.
+/// Adds the dependencies that result from the order between the default stream and other streams.
 void add_default_order(const CUstream_st& stream, Operation& operation) {
   CUstream_st& legacy = streams().legacy[static_cast<std::size_t>(stream.device)];
   const auto add = [&](const CUstream_st& other) {
@@ -372,7 +380,7 @@ bool is_alone() {
 
 bool HostCall::is_running(const Operation& operation) {
   if (!thread.joinable() && !done) {
-    host_acquires(operation);  // the function may signal the host that all earlier work is done
+    host_acquires(operation);  // the function may signal the host that all earlier work is complete
     thread = std::thread([this, number = operation.number] {
       calling_operation = number;
       function();
@@ -405,7 +413,7 @@ RuntimeMutex& runtime_mutex() {
 std::uint64_t calls_of_runtime() { return streams().calls; }
 std::uint64_t calls_of_thread() { return own_calls; }
 
-/// There is an operation of a chain.
+/// Records that a chain has an operation.
 static void note_chain(std::uint32_t chain) {
   Streams& s = streams();
   if (s.only_chain == 0) s.only_chain = chain;
@@ -431,7 +439,7 @@ void number_of_child(Operation& operation, std::uint32_t parent) {
   Streams& s = streams();
   const std::scoped_lock lock(s.order);
   operation.number = s.operations++;
-  // What is done before it is known of its ancestors.
+  // The happens-before order of a child operation follows from its ancestors.
   if (analysis::enabled) s.times.push_back({s.times[parent].chain, operation.number});
 }
 
@@ -546,7 +554,7 @@ void enqueue_meeting(CUstream_st& stream, std::shared_ptr<const Meeting> meeting
 bool wait_for(const Awaited& awaited) {
   Streams& s = streams();
   s.waiting.push_back({std::this_thread::get_id(), &awaited});
-  constexpr auto now_and_then = std::chrono::milliseconds(20);  // other threads end unseen
+  constexpr auto now_and_then = std::chrono::milliseconds(20);  // other threads may end without a notification
   while (!awaited.is_there() && lasting_error() == cudaSuccess && !is_alone() &&
          !any_waits_for_me(awaited.callers()))
     s.others_moved.wait_for(s.mutex, now_and_then);
@@ -573,7 +581,7 @@ void finish(const OperationPointer& operation) {
       else
         stack.push_back(*before);
     } else if (!top->done && top->awaited != nullptr) {
-      // Those who come bring more that has to be done before.
+      // Other ranks add more operations that have to be executed before.
       const std::shared_ptr<const Awaited> awaited = top->awaited;
       if (!wait_for(*awaited) && !top->done) give_up(top, awaited->sentence());
       top->awaited = nullptr;
@@ -593,7 +601,7 @@ void synchronise(CUstream_st& stream) {
 }
 
 void synchronise_device(int device) {
-  // Other threads may destroy streams of theirs while this one waits.
+  // Other threads may destroy their streams while this thread waits.
   std::vector<OperationPointer> latest;
   for (const CUstream_st* stream : streams_of(device))
     if (stream->last != nullptr) latest.push_back(stream->last);
@@ -605,8 +613,9 @@ void synchronise_device(int device) {
   std::erase_if(streams().destroyed, [&](const auto& stream) { return stream->device == device; });
 }
 
-/// Has the runtime's own thread run a kernel, for a host that would not wait for it.
-/// \returns whether it is done; if not, it waits for the host and runs on beside it
+/// Lets the runtime's thread run a kernel, for a host that would not wait for it.
+/// \returns whether the operation is complete; if not, the kernel waits for the host and continues
+/// concurrently
 static bool perform_beside_host(const OperationPointer& operation) {
   Streams& s = streams();
   while (!operation->done && !(s.runs_beside_host && s.kernel_waits)) {
@@ -637,7 +646,7 @@ bool advance(const OperationPointer& operation) {
     if ((*before)->done) {
       ++before;
     } else if ((*before)->search == search) {
-      finish(operation);  // which finds that it never ends
+      finish(operation);  // finish() reports the cycle
       return true;
     } else {
       next = *before;
@@ -730,7 +739,7 @@ bool happens_before(std::uint32_t first, std::uint32_t second) {
 
 }  // namespace cuda_on_cpu
 
-// --- The runtime's calls
+// --- Calls of the runtime.
 
 using namespace cuda_on_cpu;
 
@@ -747,15 +756,15 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
   made->non_blocking = flags == cudaStreamNonBlocking;
   made->priority = std::clamp(priority, -5, 0);
   made->chain = streams().chains++;
-  *stream = made.release();  // cudaStreamDestroy takes it back
+  *stream = made.release();  // owned by the program until cudaStreamDestroy
   streams().created.push_back(*stream);
   return lasting_error();
 }
 
-/// Whether a handle is of an event that has not been destroyed.
+/// Whether a handle belongs to an event that has not been destroyed.
 bool is_event(cudaEvent_t event) { return streams().events.contains(event); }
 
-/// A call of the host, which runs beside the host's own thread.
+/// Enqueues a host function, which runs on a separate thread.
 void enqueue_call(CUstream_st& stream, std::function<void()> call, const void* place) {
   const OperationPointer operation = enqueue(
       stream, [](const Operation&) { return true; }, place);
@@ -800,11 +809,11 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   auto& created = streams().created;
   const auto found = std::find(created.begin(), created.end(), stream);
   if (found == created.end()) return fail(cudaErrorInvalidResourceHandle);
-  // What the stream still has is done later on a GPU; here it is done now.
+  // A GPU executes the pending operations of the stream later; the CPU device executes them now.
   if ((*found)->last != nullptr && (*found)->capture == nullptr) finish((*found)->last);
   std::unique_ptr<CUstream_st> taken(*found);
   created.erase(found);
-  // What it has recorded is the graph's, and not to be done.
+  // The recorded operations belong to the graph and are not executed.
   if (analysis::enabled && taken->capture == nullptr)
     streams().destroyed.push_back(std::move(taken));
   return lasting_error();
@@ -837,7 +846,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 
 namespace {
 
-/// Makes what a graph does with an event a node of the one that a stream records.
+/// Adds a node that records or awaits an event to the graph that a stream records.
 cudaError_t record_for_graph(CUstream_st& stream, CUevent_st& event, cudaEvent_t Operation::*role,
                              const void* place) {
   if (event.shared != nullptr) return fail(cudaErrorStreamCaptureUnsupported);
@@ -861,7 +870,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     wait_for_others(*found, event->shared, __builtin_return_address(0));
     return lasting_error();
   }
-  if (event->operation == nullptr) return lasting_error();  // never recorded: nothing to wait for
+  if (event->operation == nullptr) return lasting_error();  // never recorded, so the stream does
+                                                            // not wait
   if (event->capture != nullptr && found->capture == nullptr) {
     found->capture = event->capture;
     found->last = nullptr;

@@ -1,5 +1,6 @@
 /// \file
-/// Streams, events and graphs: operations that run when something depends on them.
+/// Streams, events and graphs. The operations of a stream run only when another operation, or the
+/// host, depends on them.
 
 #pragma once
 
@@ -27,10 +28,10 @@ struct Operation;
 struct SharedEvent;
 using OperationPointer = std::shared_ptr<Operation>;
 
-/// Whether the process has but one thread, beside those that run blocks.
+/// Whether the process has only one thread besides the threads of the CPU device.
 bool is_alone();
 
-/// A function of the host that a stream calls, on a thread of its own.
+/// A host function that a stream calls on a separate thread.
 struct HostCall {
   std::function<void()> function;
   std::atomic<bool> done = false;
@@ -40,25 +41,27 @@ struct HostCall {
   ~HostCall() {
     if (thread.joinable()) thread.join();
   }
-  bool is_running(const Operation& operation);  ///< starts it if need be
+  bool is_running(const Operation& operation);  ///< starts the function if necessary
   void wait(const Operation& operation);
 };
 
-/// Calls of other threads of the host that an operation needs, and that may not have come yet.
+/// Calls that other host threads must make before an operation can run.
 class Awaited {
  public:
   virtual ~Awaited() = default;
   virtual bool is_there() const = 0;
-  virtual std::vector<std::thread::id> callers() const = 0;  ///< who is expected to make them
-  virtual std::string sentence() const = 0;                  ///< who waits for whom
+  virtual std::vector<std::thread::id> callers() const = 0;  ///< the threads that are expected to
+                                                             ///< make the calls
+  virtual std::string sentence() const = 0;                  ///< a sentence with the waiting and
+                                                             ///< the awaited ranks
 };
 
-/// A call of one rank of a communicator, which meets those of others whenever it is done.
+/// A call of one rank of a communicator, which is matched with calls of other ranks.
 class Meeting {
  public:
   virtual ~Meeting() = default;
-  /// Tells the others that the stream has an operation for it, behind `arrival`, the marker that is
-  /// done when the stream has come there.
+  /// Matches the operation of a stream with the operations of other ranks. The marker `arrival` is
+  /// complete when the stream has reached the call.
   virtual void join(const OperationPointer& arrival, const OperationPointer& operation) const = 0;
 };
 
@@ -69,51 +72,56 @@ struct Kernel {
   Invocation invocation;
 };
 
-/// What an operation does to memory by itself.
+/// The kind of memory operation of a copy or memset.
 enum class Moves { nothing, copy, fill };
 
-/// Something that a stream does: a kernel, a copy, a fill, a call of the host, a meeting.
+/// An operation of a stream: a kernel, a copy, a memset, a host call, or a call of a rank.
 struct Operation {
-  std::function<bool(const Operation&)> work;      ///< returns whether it went well
-  std::shared_ptr<HostCall> host_call = nullptr;   ///< done before the work
-  std::shared_ptr<const Kernel> kernel = nullptr;  ///< in place of the work
+  std::function<bool(const Operation&)> work;      ///< returns whether the work succeeded
+  std::shared_ptr<HostCall> host_call = nullptr;   ///< executed before the work
+  std::shared_ptr<const Kernel> kernel = nullptr;  ///< executed instead of the work
   std::shared_ptr<const Meeting> meeting = nullptr;
-  std::shared_ptr<const Awaited> awaited = nullptr;  ///< there before the work
-  std::vector<OperationPointer> after;               ///< what must be done before
-  const void* place = nullptr;                       ///< where the host asked for it
-  const char* name = nullptr;  ///< in messages, if it is neither a copy nor a fill
+  std::shared_ptr<const Awaited> awaited = nullptr;  ///< calls that must be made before the work
+  std::vector<OperationPointer> after;               ///< operations that must be complete before
+                                                     ///< this one
+  const void* place = nullptr;                       ///< the call of the host
+  const char* name = nullptr;  ///< name in messages of an operation that is neither a copy nor a
+                               ///< memset
   int device = 0;
-  bool marks = false;  ///< whether it does nothing but be waited for
+  bool marks = false;  ///< whether the operation has no effect and only serves as a dependency
   Moves moves = Moves::nothing;
-  std::shared_ptr<GraphAllocation> allocates = nullptr;  ///< for a graph
+  std::shared_ptr<GraphAllocation> allocates = nullptr;  ///< allocation node of a graph, or null
   Allocation* frees = nullptr;
-  cudaEvent_t records = nullptr;  ///< whenever a graph with it is launched
-  cudaEvent_t awaits = nullptr;   ///< as it was recorded last when the graph is launched
-  bool shared = false;  ///< whether it is of several streams, which learn of each other elsewhere
-  bool waits_in_stream = false;  ///< until it is done
+  cudaEvent_t records = nullptr;  ///< recorded by each launch of a graph with this operation
+  cudaEvent_t awaits = nullptr;   ///< awaited as recorded last before the launch of the graph
+  bool shared = false;  ///< whether several streams share the operation; other operations define
+                        ///< its order
+  bool waits_in_stream = false;  ///< whether the operation is in a stream and not complete
   bool done = false;
   std::chrono::steady_clock::time_point when = {};
 
-  std::uint32_t number = 0;  ///< in the order in which they were asked for, from 1; in a graph,
-                             ///< the chain of the stream that recorded it
-  std::uint32_t search = 0;  ///< the latest search for what to do that came here
+  std::uint32_t number = 0;  ///< position in the order of enqueuing, from 1; in a graph, the chain
+                             ///< of the stream that recorded it
+  std::uint32_t search = 0;  ///< the latest graph search that visited the operation
 };
 
-/// The operations that a stream recorded instead of doing them, and the graph that they become.
+/// The operations that a capturing stream has recorded, and the graph that is built from them.
 struct Capture {
   std::vector<OperationPointer> operations;
-  std::size_t built = 0;  ///< how many of them are nodes
+  std::size_t built = 0;  ///< number of operations that have become nodes
   std::unordered_map<const Operation*, cudaGraphNode_t> nodes;
-  std::vector<OperationPointer> substitutes;   ///< for nodes that the program added
-  std::unique_ptr<CUgraph_st> own_graph;       ///< null: somebody else's
-  cudaGraph_t graph = nullptr;                 ///< as far as it is built
-  std::vector<cudaGraphNode_t> begins_behind;  ///< nodes of it
-  std::vector<cudaGraphNode_t> told;           ///< to the program, the latest nodes
+  std::vector<OperationPointer> substitutes;   ///< markers that stand for nodes added by the
+                                               ///< program
+  std::unique_ptr<CUgraph_st> own_graph;       ///< null if the program provided the graph
+  cudaGraph_t graph = nullptr;                 ///< the graph that is being built
+  std::vector<cudaGraphNode_t> begins_behind;  ///< nodes that the first recorded operations depend
+                                               ///< on
+  std::vector<cudaGraphNode_t> told;           ///< the latest nodes, as returned to the program
   bool valid = true;
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   std::thread::id thread = std::this_thread::get_id();
 
-  /// Whether the calling thread may not allocate while this is going on.
+  /// Whether the calling thread must not allocate memory during this capture.
   bool forbids_allocations() const {
     return mode == cudaStreamCaptureModeGlobal ||
            (mode == cudaStreamCaptureModeThreadLocal && thread == std::this_thread::get_id());
@@ -124,13 +132,13 @@ struct Capture {
 
 struct CUstream_st {
   int device = 0;
-  std::uint32_t context = 0;  ///< with which it ends
+  std::uint32_t context = 0;  ///< the context whose end destroys the stream
   bool non_blocking = false;
   int priority = 0;
   std::uint32_t chain = 0;
   std::deque<cuda_on_cpu::OperationPointer> pending;
   cuda_on_cpu::OperationPointer last;
-  std::vector<cuda_on_cpu::OperationPointer> awaited;  ///< by the next operation
+  std::vector<cuda_on_cpu::OperationPointer> awaited;  ///< awaited by the next operation
   std::shared_ptr<cuda_on_cpu::Capture> capture;
   bool began_capture = false;
   cudaAccessPolicyWindow window = {};
@@ -143,12 +151,13 @@ struct CUevent_st {
   int device = 0;
   std::uint32_t context = 0;
   bool timing = true;
-  std::shared_ptr<cuda_on_cpu::SharedEvent> shared;  ///< with other processes
+  std::shared_ptr<cuda_on_cpu::SharedEvent> shared;  ///< null unless other processes share the
+                                                     ///< event
 };
 
 namespace cuda_on_cpu {
 
-/// A recursive mutex of which a thread can let go altogether.
+/// A recursive mutex that its owner can release completely.
 class RuntimeMutex {
  public:
   void lock() {
@@ -166,7 +175,8 @@ class RuntimeMutex {
   }
   /// Whether the owner has locked the mutex more than once.
   bool is_nested() const { return depth_ > 1; }
-  /// Waits for a change, and lets others in meanwhile, however often this thread has locked.
+  /// Waits for a notification. The mutex is free during the wait, even if this thread has locked it
+  /// several times.
   void wait(std::condition_variable_any& change);
 
  private:
@@ -174,106 +184,111 @@ class RuntimeMutex {
   unsigned depth_ = 0;
 };
 
-/// Held by every call of the runtime.
+/// The mutex that every call of the runtime locks.
 RuntimeMutex& runtime_mutex();
 
-/// How often it was asked for, by all threads and by this one.
+/// How often `runtime_mutex` was called, by all threads and by this thread.
 std::uint64_t calls_of_runtime();
 std::uint64_t calls_of_thread();
 
-/// A number for a chain of operations each of which is done after the one before.
+/// The index of a new chain. Each operation of a chain is complete before the next one begins.
 std::uint32_t new_chain();
 
-/// The streams that the program made and has not destroyed.
+/// The streams that the program has created and not destroyed.
 const std::vector<CUstream_st*>& created_streams();
 
-/// Gives a program an event, which lives until it is destroyed, or its context is.
+/// Returns a new event to the program. The event lives until the program destroys it or its context
+/// ends.
 void give_event(cudaEvent_t* event, std::unique_ptr<CUevent_st> made);
 
 /// Destroys the streams and the events of a context.
 void end_streams_and_events(int device, std::uint32_t context);
 
-/// The stream that a handle names, null and the special handles included; null if there is none.
+/// The stream of a handle, which may be null or a special handle. Returns null if there is none.
 CUstream_st* find_stream(cudaStream_t stream);
 
-/// Adds an operation behind all that the stream has, and all that it waits for.
+/// Appends an operation to a stream, after all its operations and all events that it waits for.
 OperationPointer enqueue(CUstream_st& stream, std::function<bool(const Operation&)> work,
                          const void* place, std::shared_ptr<const Kernel> kernel = nullptr);
 
-/// Gives an operation its place in the order of the program, and in a chain.
+/// Assigns an operation its position in the order of the program, and in a chain.
 void number(Operation& operation, std::uint32_t chain);
 
-/// The same for what a kernel asked for, in an operation.
+/// Assigns an operation that a kernel launched its position in the order of the program.
 void number_of_child(Operation& operation, std::uint32_t parent);
 
-/// The same for a part of an operation that is under way; and what the whole learns when the part
-/// is done.
+/// Numbers a part of a running operation. `acquire_from_part` orders the whole operation after the
+/// completed part.
 void number_within(Operation& part, std::uint32_t chain, const Operation& whole);
 void acquire_from_part(const Operation& whole, const Operation& part);
 
-/// An operation, or the host, has waited for another process, which may have waited for all that
-/// was asked for before.
+/// Called when an operation, or the host, has waited for another process. The other process may
+/// have waited for all operations that were enqueued earlier.
 void acquire_from_others(const Operation& operation);
 void host_acquires_from_others();
 
-/// A marker behind all that a stream has, which an event or another stream can wait for.
+/// Appends a marker to a stream. An event or another stream can wait for the marker.
 OperationPointer mark(CUstream_st& stream, const void* place);
 
-/// Adds a meeting behind all that a stream has.
+/// Appends a call of a rank to a stream.
 void enqueue_meeting(CUstream_st& stream, std::shared_ptr<const Meeting> meeting,
                      std::function<bool(const Operation&)> work, const void* place);
 
-/// Lets the thread that holds the runtime's mutex wait until something is there that other threads
-/// bring. They may do anything meanwhile.
-/// \returns whether it is there; if not, nobody will ever bring it, or the devices have failed
+/// Releases the runtime's mutex and waits until other threads have made the awaited calls.
+/// \returns whether they have made them; if not, no thread can make them any more, or the devices
+/// have failed
 bool wait_for(const Awaited& awaited);
 
-/// Lets those who wait for other threads look again.
+/// Wakes up the threads that wait for other threads.
 void tell_all_who_wait();
 
-/// Does an operation, after all that it depends on.
+/// Executes an operation after all that it depends on.
 void finish(const OperationPointer& operation);
 
-/// Does everything in a stream, or on a device; the host has waited for it.
+/// Executes all operations of a stream, or of a device. The accesses of the operations are then
+/// ordered before those of the host.
 void synchronise(CUstream_st& stream);
 void synchronise_device(int device);
 
-/// Does the first operation that another one waits for, for a host that asks again and again.
-/// \returns whether it is done; if not, it waits for the host, or for other threads
+/// Executes the first pending operation that another one depends on, for a host that polls.
+/// \returns whether it is complete; if not, it waits for the host or for other threads
 bool advance(const OperationPointer& operation);
 
-/// Whether any stream has something to do. The mutex need not be held.
+/// Whether any stream has a pending operation. The caller need not hold the mutex.
 bool any_is_pending();
 
-/// Does what streams have to do, as far as it need not wait for others, on a thread of the
-/// runtime's own: kernels run beside the host, which may call the runtime meanwhile.
+/// Executes pending operations as far as they need not wait for other threads. The function runs on
+/// a thread of the runtime, so kernels run concurrently with the host, which may call the runtime
+/// meanwhile.
 void advance_streams();
 
-/// Does what a thread of the host waits to have done so.
+/// Runs a kernel that a host thread has requested to be run concurrently with the host.
 void perform_wanted();
 
-/// Whether this thread is the one that does so, and no thread of the host waits for what it does at
-/// least until that waits itself; and whether any kernel runs beside the host.
+/// `runs_beside_host`: whether this thread runs kernels concurrently with the host, and no host
+/// thread waits for them to begin. `host_goes_on`: whether any kernel runs concurrently with the
+/// host.
 bool runs_beside_host();
 bool host_goes_on();
 
-/// The number of the operation that stands for what the host does from now on, until it starts or
-/// awaits work; in a function that a stream calls, that of the call.
+/// The number of the operation that represents the host's accesses from now on, until the host
+/// enqueues or awaits work. In a host function of a stream, the result is the number of the call.
 std::uint32_t host_operation();
 
-/// Whether an operation stands for what the host does.
+/// Whether an operation represents accesses of the host.
 bool is_host_operation(std::uint32_t number);
 
-/// The host publishes all that it has done, as an operation of a number.
+/// Publishes all earlier accesses of the host (release). Returns the number of the operation that
+/// represents them.
 std::uint32_t host_publishes();
 
-/// The number of the next clock that the host acquires from a flag, and of the latest such clock
-/// that an operation inherits.
+/// The number of the next clock that the host acquires from a flag. `latest_host_clock_of` returns
+/// the latest such clock that an operation inherits.
 std::uint32_t number_of_host_clock();
 std::uint32_t latest_host_clock_of(std::uint32_t operation);
 
-/// Whether what one operation did is done when the other begins, whatever the order in which they
-/// really ran.
+/// Whether one operation happens before another, independently of the order in which they were
+/// executed.
 bool happens_before(std::uint32_t first, std::uint32_t second);
 
 }  // namespace cuda_on_cpu

@@ -20,7 +20,7 @@
 #include "images.hpp"
 
 extern "C" {
-// The section in which the rewriter lists the names of the device's variables.
+// The section in which the rewriter lists the names of the device variables.
 extern const char __start_cuda_device_names[] __attribute__((weak));
 extern const char __stop_cuda_device_names[] __attribute__((weak));
 }
@@ -32,7 +32,8 @@ std::uintptr_t offset_in(const LoadedImage& image, const void* address) {
   return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(image.base);
 }
 
-/// A part of a file, or zeros where it ends before: most of a program is debug information.
+/// Reads part of a file. Values beyond the end of the file are zero. Most of a program is debug
+/// information, so it is not read as a whole.
 template <typename T>
 std::vector<T> read_at(std::ifstream& file, std::size_t offset, std::size_t count) {
   std::vector<T> values(count);
@@ -51,7 +52,8 @@ struct Symbol {
   std::string name;
 };
 
-/// The address of an image according to its file. It is 0, except for programs at a fixed address.
+/// The lowest address of an image according to its file. The address is 0, except for programs at a
+/// fixed address.
 std::uintptr_t origin_of(std::ifstream& file, const Elf64_Ehdr& header) {
   if (header.e_type != ET_EXEC) return 0;
   std::uintptr_t origin = ~std::uintptr_t{0};
@@ -96,7 +98,7 @@ std::string demangled(const std::string& name) {
   return status == 0 ? text.get() : name;
 }
 
-/// A demangled name without the namespaces that have none.
+/// A demangled name without anonymous namespaces.
 std::string without_anonymous(std::string name) {
   constexpr std::string_view anonymous = "(anonymous namespace)::";
   for (std::size_t at = 0; (at = name.find(anonymous)) != name.npos;)
@@ -104,7 +106,7 @@ std::string without_anonymous(std::string name) {
   return name;
 }
 
-/// The base of a demangled name: "void a::k<2>(int)" is "k".
+/// The unqualified name in a demangled name: "k" for "void a::k<2>(int)".
 std::string base_of(const std::string& name) {
   const std::string known = without_anonymous(name);
   std::string base = known.substr(0, known.find_first_of("<("));
@@ -112,10 +114,10 @@ std::string base_of(const std::string& name) {
   return begin == std::string::npos ? base : base.substr(begin + 1);
 }
 
-/// What was read of an image.
+/// The names that were read from an image.
 struct Names {
   std::vector<Symbol> symbols;
-  std::set<std::string> functions = {};  ///< without scope, if somebody asked
+  std::set<std::string> functions = {};  ///< unqualified; empty until the first query
 };
 
 Names& names_of(const LoadedImage& image) {
@@ -152,7 +154,8 @@ bool is_of_library(const std::string& file) {
   return false;
 }
 
-/// The lines that addr2line prints for one address, innermost first: function, file:line.
+/// Parses the lines that addr2line prints for one address, innermost first. Each has the form
+/// file:line.
 /// \returns the line of the .cu file, or else the innermost line in a header of the program
 Line parse_frames(const std::vector<std::string>& frames) {
   Line innermost, of_program;
@@ -210,7 +213,7 @@ std::vector<Variable> variables_in_namespaces() {
   std::vector<Variable> variables;
   for (const Symbol& symbol : symbols()) {
     if (symbol.kind != STT_OBJECT || symbol.bytes == 0) continue;
-    if (symbol.name.starts_with("_ZZ")) continue;  // of a function
+    if (symbol.name.starts_with("_ZZ")) continue;  // a static variable of a function
     const std::string name = without_anonymous(demangled(symbol.name));
     if (name.find_first_of("<(. @[") != name.npos) continue;
     variables.push_back({program().base + symbol.value, symbol.bytes, name});
@@ -265,7 +268,7 @@ bool CodeNames::is_in_virtual_table(std::uintptr_t address) const {
 bool is_device_variable(const void* address) {
   const LoadedImage* image = image_at(address);
   if (image == nullptr) return false;
-  if (image != &program()) return true;  // of a module, which has looked it up
+  if (image != &program()) return true;  // the module has already looked the variable up
   const std::vector<Symbol>& all = names_of(*image).symbols;
   return all.empty() || std::any_of(all.begin(), all.end(), [&](const Symbol& symbol) {
            return symbol.kind == STT_OBJECT && symbol.value == offset_in(*image, address) &&
@@ -279,16 +282,16 @@ struct ClosePipe {
   void operator()(FILE* pipe) const { pclose(pipe); }
 };
 
-/// Adds the lines of instructions that lie in an image.
+/// Adds the source lines of instructions in one image.
 void add_lines(std::map<const void*, Line>& lines, const LoadedImage& image,
                const std::set<const void*>& places) {
   constexpr std::string_view self = "/proc/self";
   std::string command = "addr2line -a -i -e /proc/" + std::to_string(getpid()) +
-                        image.file.substr(self.size());  // for addr2line, another one is itself
+                        image.file.substr(self.size());  // /proc/self would be addr2line itself
   const std::uintptr_t origin = origin_of(image.file);
   char text[32];
   for (const void* place : places) {
-    // A place is behind the instruction: one byte before it lies within.
+    // A place is the address after the instruction. One byte before it belongs to the instruction.
     std::snprintf(text, sizeof text, " %#zx", origin + offset_in(image, place) - 1);
     command += text;
   }

@@ -1,5 +1,5 @@
 /// \file
-/// Names and lines of the running program, and of the images of modules that it loaded.
+/// Names and source lines of the running program and of the modules that it loaded.
 
 #pragma once
 
@@ -15,38 +15,38 @@ namespace cuda_on_cpu {
 struct LoadedImage;
 
 /// The name of the function that begins at an address, without scope, template arguments and
-/// parameters; "a kernel" if the program has no symbols.
+/// parameters. The name is "a kernel" if the program has no symbols.
 std::string function_at(const void* address);
 
-/// The name by which the linker knows the function, or the variable, that begins at an address;
-/// empty if there is none.
+/// The mangled name of the function or the variable that begins at an address; empty if there is
+/// none.
 std::string linked_name_at(const void* address);
 
-/// Whether the program, or an image, has a function of that name.
+/// Whether the program or a module has a function with this name, given without scope.
 bool has_function(const std::string& name);
 
-/// A thread-local variable of the program or of an image: where it begins in the thread area, and
-/// its bytes.
+/// A thread-local variable of the program or of a module: its offset in the thread area, and its
+/// size in bytes.
 struct ThreadVariable {
   std::size_t offset;
   std::size_t bytes;
 };
 
-/// The thread-local variables of an image whose names hold a word.
+/// The thread-local variables of an image whose mangled names contain a word.
 std::vector<ThreadVariable> thread_variables(const LoadedImage& image, const std::string& word);
 
-/// A variable of the program in a namespace: its first byte, its bytes, its name with namespaces.
+/// A variable of the program in a namespace: its address, its size in bytes, its qualified name.
 struct Variable {
   const char* begin;
   std::size_t bytes;
   std::string name;
 };
 
-/// The variable of an image that the linker knows by a name; at null if there is none.
+/// The variable of an image with a mangled name; its address is null if there is none.
 Variable variable_of(const LoadedImage& image, const std::string& linked_name);
 
-/// Those of the program whose names are no more than that: no templates, and nothing that the
-/// compiler added.
+/// The variables of the program in namespaces. Instances of templates and variables added by the
+/// compiler are not among them.
 std::vector<Variable> variables_in_namespaces();
 
 /// The names of the variables that the program's sources mark as device variables. Names of managed
@@ -62,29 +62,29 @@ struct CodeNames {
 };
 CodeNames read_code_names();
 
-/// Whether a device variable begins at an address. Returns true if this is unknown, because the
-/// program has no symbols, the variable is a template, or the address belongs to a module.
+/// Whether a device variable begins at an address. Returns true if the answer is unknown, because
+/// the program has no symbols, the variable is a template, or the address belongs to a module.
 bool is_device_variable(const void* address);
 
 /// A line of the source.
 struct Line {
   std::string file;
   int number = 0;
-  std::string taken_from = {};  ///< the file of the instruction, where another function took it in
+  std::string taken_from = {};  ///< file of the inlined function that contains the instruction
   friend auto operator<=>(const Line& a, const Line& b) {
     return std::tie(a.file, a.number) <=> std::tie(b.file, b.number);
   }
   friend bool operator==(const Line& a, const Line& b) { return (a <=> b) == 0; }
 };
 
-/// The lines of instructions, given by what stands behind them. Of functions that were taken in,
-/// the line in the .cu file counts, not that of a header.
+/// The source lines of instructions, given by return addresses. For inlined functions, the line in
+/// the .cu file is returned, not the line in a header.
 std::map<const void*, Line> lines_of(const std::set<const void*>& places);
 
-/// Whether a line is of the headers of CUDA's toolkit, or of those that stand in their place.
+/// Whether a line belongs to a header of the CUDA toolkit, or to a header that replaces one.
 bool is_of_toolkit(const Line& line);
 
-/// The text of a line, without its indentation; empty if the file is not there.
+/// The text of a line without its indentation; empty if the file cannot be read.
 std::string text_of(const Line& line);
 
 }  // namespace cuda_on_cpu

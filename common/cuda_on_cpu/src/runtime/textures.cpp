@@ -1,5 +1,5 @@
 /// \file
-/// Arrays, which are rows of numbers behind each other, and what a fetch takes in of them.
+/// Arrays, which store rows of texels one after the other, and fetches from them.
 
 #include "cuda_on_cpu/textures.hpp"
 
@@ -18,7 +18,7 @@
 
 struct cudaArray {
   cudaChannelFormatDesc format;
-  cudaExtent extent;  // 0: no such dimension
+  cudaExtent extent;  // 0: the array lacks this dimension
   unsigned flags;
   char* data;
 
@@ -44,19 +44,19 @@ __thread const PlainImage* plain_images[most_plain_images] = {
 
 namespace {
 
-/// What a texture or a surface sees.
+/// The memory and the parameters of a texture or surface object.
 struct Image {
   char* data;
-  std::size_t element, pitch, slice;  // bytes of a number, from row to row, from layer to layer
+  std::size_t element, pitch, slice;  // bytes per texel, per row, per layer
   int width, height, depth;
   bool layered, cube;  // the faces of a cube are layers
   cudaChannelFormatDesc format;
   cudaTextureDesc how;
 };
 
-/// What the commonest fetches want to know of an image.
+/// The subset of an image that the most frequent fetches need.
 PlainImage plain_image_of(const Image& image, cudaTextureObject_t texture) {
-  constexpr int most = 1 << 24;  // that is a whole number in f32
+  constexpr int most = 1 << 24;  // f32 represents all smaller integers exactly
   const bool is_fraction = image.how.readMode == cudaReadModeNormalizedFloat &&
                            image.format.f != cudaChannelFormatKindFloat;
   if (image.layered || is_fraction || std::max({image.width, image.height, image.depth}) > most)
@@ -72,18 +72,18 @@ PlainImage plain_image_of(const Image& image, cudaTextureObject_t texture) {
   return plain;
 }
 
-/// All that were ever made, so that one which is gone is known; an object is the number of its
-/// image, from 1 on. Each page has room for twice as many as the one before and stays where it is,
-/// so that kernels find their images without a lock.
+/// All texture and surface objects that were ever created, so that destroyed ones are detected. An
+/// object is the index of its image, from 1 on. Each page has twice as many entries as the previous
+/// one and never moves, so kernels find their images without a lock.
 class Images {
  public:
   struct Entry {
     Image image;
-    PlainImage plain;  // the same for most fetches
+    PlainImage plain;  // the subset for most fetches
     std::atomic<bool> alive = false;
   };
 
-  /// The entry of an object that is alive, or null.
+  /// The entry of a living object, or null.
   Entry* find(unsigned long long object) {
     if (object == 0) return nullptr;
     const auto page = page_of(object);
@@ -120,7 +120,7 @@ Images& images() {
   return images;
 }
 
-/// An object that a kernel uses.
+/// The entry of an object that a kernel uses. Ends the launch if there is none.
 const Images::Entry& entry_of(unsigned long long object) {
   const Images::Entry* entry = images().find(object);
   if (entry == nullptr) fail_launch(cudaErrorIllegalAddress);
@@ -190,13 +190,15 @@ cudaError_t forget(unsigned long long object) {
   return lasting_error();
 }
 
-/// Two neighbours in a direction and the weight of the second; -1 is beyond the border.
+/// Two neighbours in one dimension and the weight of the second one. An index of -1 is beyond the
+/// border.
 struct Neighbours {
   int of[2];
   float second;
 };
 
-/// Where an index lies in a direction.
+/// The index of a texel in one dimension after the address mode is applied; -1 if it is beyond the
+/// border.
 int resolved(long long i, int n, cudaTextureAddressMode mode) {
   if (i >= 0 && i < n) return static_cast<int>(i);
   const auto modulo = [&](long long period) { return ((i % period) + period) % period; };
@@ -209,15 +211,15 @@ int resolved(long long i, int n, cudaTextureAddressMode mode) {
   return static_cast<int>(std::clamp<long long>(i, 0, n - 1));
 }
 
-/// The whole number below one of moderate size, without a call.
+/// The largest integer not above x, for x of moderate size, without a function call.
 long long whole_below(float x) {
   const auto towards_nought = static_cast<long long>(x);
   return towards_nought - (static_cast<float>(towards_nought) > x ? 1 : 0);
 }
 
-/// Weights have eight bits behind the point, as on a GPU. Without normalised coordinates there is
-/// nothing to wrap or to mirror. (Returned in registers, the result would be stored by halves and
-/// loaded as a whole, for which a processor has to wait.)
+/// Finds the neighbours of a coordinate. Weights have eight fractional bits, as on a GPU. The modes
+/// wrap and mirror require normalised coordinates. The result is passed by reference: a result in
+/// registers would be stored in halves and loaded as a whole, which stalls the processor.
 void find_neighbours(float x, int n, cudaTextureAddressMode mode, const cudaTextureDesc& how,
                      Neighbours& found) {
   constexpr float far = 1e9F;
@@ -239,7 +241,8 @@ void find_neighbours(float x, int n, cudaTextureAddressMode mode, const cudaText
   found.second = static_cast<float>(static_cast<int>(behind_point * 256 + 0.5)) / 256;
 }
 
-/// The face of a cube that a direction from its middle meets, and where, from -1 to 1.
+/// The face of a cube that a direction from the centre intersects, and the position on it, from -1
+/// to 1.
 struct PlaceOnCube {
   int face;
   float s, t;
@@ -252,7 +255,7 @@ PlaceOnCube place_on_cube(float x, float y, float z) {
   return {4 + (z < 0), (z < 0 ? -x : x) / far_z, -y / far_z};
 }
 
-/// Where a place beyond an edge of a face lies on the face behind that edge.
+/// Maps a position beyond an edge of a face to the adjacent face.
 PlaceOnCube beyond_edge(const PlaceOnCube& at) {
   switch (at.face) {
     case 0:
@@ -270,13 +273,13 @@ PlaceOnCube beyond_edge(const PlaceOnCube& at) {
   }
 }
 
-/// The layer that is fetched: the last one for numbers beyond it, which have no sign.
+/// The layer to fetch from. Indices are unsigned, and larger ones select the last layer.
 int nearest_layer(int layer, int layers) {
   return static_cast<int>(
       std::min(static_cast<unsigned>(layer), static_cast<unsigned>(layers - 1)));
 }
 
-/// Takes in what lies about a place: so many neighbours in each dimension.
+/// Adds the texels around a position: `most` neighbours in each dimension.
 template <int dimensions, int most>
 void take_in(const Image& image, const Neighbours (&along)[3], const char* data, Samples& found) {
   const auto weight = [](const Neighbours& of, int which) {
@@ -320,14 +323,14 @@ Samples samples_of(const Image& image, const cudaTextureDesc& how, int dimension
   return found;
 }
 
-/// A place whose neighbours all lie within an image: the first of them, and the weight of the
-/// second in each direction.
+/// A position whose neighbours are all within the image: its first neighbour, and the weight of the
+/// second one in each dimension.
 template <int dimensions>
 struct Between {
   const char* first;
   float second[dimensions];
 
-  /// \returns whether it is such a place
+  /// \returns whether all neighbours are within the image
   bool find(const PlainImage& image, const float (&at)[3]) {
     const std::size_t steps[] = {image.element, image.pitch, image.slice};
     first = image.data;
@@ -343,7 +346,8 @@ struct Between {
   }
 };
 
-/// The number of a cube in a column and a row of a face; just beyond it, that of the next face.
+/// The texel of a cube in a column and a row of a face. Just beyond an edge, it is on the adjacent
+/// face.
 const char* texel_of_cube(const Image& image, int layer, int face, int column, int row) {
   constexpr int faces = 6;
   const int n = image.width;
@@ -363,10 +367,10 @@ const char* texel_of_cube(const Image& image, int layer, int face, int column, i
          column * image.element;
 }
 
-/// The four numbers around a place on a cube, of two faces at an edge. At a corner there are but
+/// The four texels around a position on a cube, on two faces at an edge. At a corner there are only
 /// three, which share the weight of the fourth.
 Samples samples_across_edges(const Image& image, const PlaceOnCube& at, int layer) {
-  Samples found = samples_of(image, image.how, 2, 0, 0, 0, 0);  // for what is no place
+  Samples found = samples_of(image, image.how, 2, 0, 0, 0, 0);  // only the parameters of this result are used
   const auto n = static_cast<float>(image.width);
   const float x = (at.s + 1) / 2 * n - 0.5F, y = (at.t + 1) / 2 * n - 0.5F;
   const int column = static_cast<int>(std::floor(x)), row = static_cast<int>(std::floor(y));
@@ -393,7 +397,7 @@ Samples samples_across_edges(const Image& image, const PlaceOnCube& at, int laye
 
 }  // namespace
 
-// As blended() does it.
+// Declared with blended().
 template <int dimensions>
 bool blend_within(cudaTextureObject_t texture, float x, float y, float z, float* result,
                   int channels) {
@@ -475,7 +479,8 @@ char* surface_texel(cudaSurfaceObject_t surface, int dimensions, int x, int y, i
 
 using namespace cuda_on_cpu;
 
-/// Whether an array can be so large: a cube has six square faces, and layers are counted.
+/// Whether an array can have this extent. A cube map has six square faces, and depth counts the
+/// layers.
 static bool is_extent(const cudaExtent& extent, unsigned flags) {
   if (extent.width == 0) return false;
   const bool layered = (flags & cudaArrayLayered) != 0;
@@ -615,7 +620,7 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaReso
   if (error != cudaSuccess) return fail(error);
   const bool floats =
       image.format.f == cudaChannelFormatKindFloat || how->readMode == cudaReadModeNormalizedFloat;
-  // Only fractions are filtered, and whole numbers of 32 bits do not become fractions.
+  // Only floating-point results are filtered, and 32-bit integers cannot be converted to fractions.
   if (how->filterMode == cudaFilterModeLinear && !floats)
     return fail(cudaErrorInvalidFilterSetting);
   if (how->readMode == cudaReadModeNormalizedFloat && image.format.x == 32 &&

@@ -1,5 +1,5 @@
 /// \file
-/// The runtime's calls about memory: allocation, copies and fills.
+/// The runtime's calls about memory: allocation, copies and memsets.
 
 #include <algorithm>
 #include <cstdlib>
@@ -23,7 +23,7 @@ namespace {
 
 using Guard = std::scoped_lock<RuntimeMutex>;
 
-/// Rows of bytes, `pitch` apart.
+/// A matrix of bytes: `height` rows of `width` bytes, with a distance of `pitch` bytes.
 struct Rows {
   char* first;
   std::size_t pitch;
@@ -39,10 +39,10 @@ enum class Side { pageable, host, device };
 struct Symbol {
   char* base;
   std::size_t bytes;
-  bool has_address = false;  ///< the host has asked for it, and it may be used
+  bool has_address = false;  ///< whether the host has queried the address and may use it
 };
 
-/// Variables of the device that the host has used by name.
+/// Device variables that the host has used by name.
 std::vector<Symbol>& symbols() {
   static auto& symbols = indestructible<std::vector<Symbol>>();
   return symbols;
@@ -56,7 +56,8 @@ Symbol* symbol_at(const void* address) {
 
 bool is_symbol(const void* address) { return symbol_at(address) != nullptr; }
 
-/// Whether an address of a variable was taken from its name, which on a GPU is the host's.
+/// Whether an address was formed from the name of a device variable. On a GPU, such an address
+/// belongs to the host's shadow variable.
 bool is_name_of_symbol(const void* address) {
   const Symbol* symbol = symbol_at(address);
   return symbol != nullptr && !symbol->has_address;
@@ -69,15 +70,15 @@ Symbol& known_symbol(const void* address, std::size_t bytes) {
   return symbols().back();
 }
 
-/// Refuses what is no variable of the device: a string with its name, its address, an element of
-/// it, a variable of the host.
+/// Refuses a symbol that is not a device variable, such as a string with its name, its address, one
+/// of its elements, or a host variable.
 cudaError_t refuse_symbol() {
   return fail(cudaErrorInvalidSymbol,
               "it names no variable that is __device__, __constant__ or __managed__; such a "
               "variable is passed itself, and neither its address nor a string with its name");
 }
 
-/// Whether the host names a variable of the device.
+/// Whether an address is the address of a device variable that the host names.
 bool is_device_symbol(const void* address) {
   const Symbol* known = symbol_at(address);
   return (known != nullptr && known->base == address) || is_device_variable(address);
@@ -90,7 +91,7 @@ Side side_of(const void* address) {
                                                                             : Side::device;
 }
 
-/// What the runtime knows of an address.
+/// A description of an address for messages.
 std::string described(const void* address) {
   if (address == nullptr) return "null";
   const Allocation* allocation = find_allocation_of_call(address);
@@ -110,7 +111,7 @@ std::string described(const void* address) {
          std::to_string(allocation->bytes) + " bytes";
 }
 
-/// What a copy that is refused asked for.
+/// A description of a refused copy for messages.
 std::string reason_of(const Rows& to, const Rows& from, cudaMemcpyKind kind) {
   constexpr const char* kinds[] = {"from host to host", "from host to device",
                                    "from device to host", "from device to device", "by addresses"};
@@ -119,7 +120,7 @@ std::string reason_of(const Rows& to, const Rows& from, cudaMemcpyKind kind) {
          " bytes to " + described(to.first) + ", from " + described(from.first);
 }
 
-/// Whether a copy may touch these bytes, as memory of the device or of the host.
+/// Whether a copy may access these bytes as device memory or as host memory.
 bool is_legal(const Rows& rows, bool on_device) {
   const Allocation* allocation = find_allocation_of_call(rows.first);
   if (allocation == nullptr) return !on_device || is_symbol(rows.first);
@@ -146,7 +147,7 @@ void note(const Rows& rows, analysis::Kind kind, const Operation& operation,
   if (!analysis::enabled) return;
   for (std::size_t i = 0; i < rows.height; ++i)
     for (std::size_t x = 0; x < rows.width;) {
-      // What is mapped may end where more is mapped.
+      // One mapped allocation may end where the next one begins.
       const char* first = rows.row(i) + x;
       const Allocation* at = find_allocation(first);
       const bool is_mapped = at != nullptr && at->space == MemorySpace::mapped;
@@ -158,7 +159,7 @@ void note(const Rows& rows, analysis::Kind kind, const Operation& operation,
     }
 }
 
-/// What nothing has written at the source of a copy is not written at its destination either.
+/// If bytes at the source of a copy are uninitialised, the bytes at its destination are, too.
 void note_unwritten(const Rows& to, const Rows& from) {
   if (!analysis::enabled) return;
   for (std::size_t i = 0; i < to.height; ++i)
@@ -169,7 +170,7 @@ void move(const Rows& to, const Rows& from) {
   for (std::size_t i = 0; i < to.height; ++i) std::memmove(to.row(i), from.row(i), to.width);
 }
 
-/// Lets the analysis look for addresses of code in what was copied from one side to the other.
+/// Lets the analysis search copied bytes for code addresses of the other side, host or device.
 void note_code(const Rows& to, bool to_device, const Operation& operation) {
   if (!analysis::enabled) return;
   for (std::size_t i = 0; i < to.height; ++i)
@@ -179,9 +180,9 @@ void note_code(const Rows& to, bool to_device, const Operation& operation) {
       analysis::copied_to_host(to.row(i), to.width);
 }
 
-/// Copies in a stream. Pageable memory of the host is read before the call returns, and written
-/// before it returns, unless a graph records the copy; other memory is touched when the stream
-/// comes to it.
+/// Enqueues a copy in a stream. Pageable host memory is read, or written, before the call returns,
+/// unless a graph captures the copy. All other memory is accessed when the stream executes the
+/// copy.
 cudaError_t copy(Rows to, Rows from, cudaMemcpyKind kind, CUstream_st* stream, bool wait,
                  const void* place, bool by_name = false) {
   if (stream == nullptr) return fail(cudaErrorInvalidResourceHandle);
@@ -259,7 +260,8 @@ cudaError_t allocate_for(void** pointer, std::size_t bytes, MemorySpace space) {
   return cudaSuccess;
 }
 
-/// Memory for a thread of a kernel. It does not wait for the host, which waits for kernels.
+/// Allocates memory for a thread of a kernel. The function does not lock the runtime, because the
+/// host may have locked it while kernels run.
 cudaError_t allocate_in_kernel(void** pointer, std::size_t bytes) {
   end_trial();
   const Allocation* allocation = nullptr;
@@ -272,7 +274,7 @@ cudaError_t allocate_in_kernel(void** pointer, std::size_t bytes) {
   return bytes > 0 && allocation == nullptr ? fail(cudaErrorMemoryAllocation) : cudaSuccess;
 }
 
-/// The allocation that begins at an address and lives in one of two spaces.
+/// The allocation that begins at an address and belongs to one of two memory spaces.
 Allocation* allocation_at(void* pointer, MemorySpace one, MemorySpace other) {
   Allocation* found = find_allocation_of_call(pointer);
   const bool right =
@@ -280,7 +282,7 @@ Allocation* allocation_at(void* pointer, MemorySpace one, MemorySpace other) {
   return right ? found : nullptr;
 }
 
-/// Refuses to free what nobody may free any more, or not yet.
+/// Refuses to free memory that was already freed, or is not allocated yet.
 cudaError_t refuse_to_free(const Allocation& allocation) {
   return fail(cudaErrorInvalidValue, allocation.is_leaving
                                          ? "it frees " + described(allocation.base) +
@@ -298,7 +300,7 @@ cudaError_t free_now(void* pointer, MemorySpace one, MemorySpace other, const vo
   for (int device = 0; device < settings().devices; ++device) synchronise_device(device);
   analysis::freed(allocation->base, allocation->bytes, place);
   release(allocation);
-  forget_left(*allocation);  // which may have been all that kept it
+  forget_left(*allocation);  // may delete the last reference to its graph allocation
   return fail(lasting_error());
 }
 
@@ -319,16 +321,16 @@ cudaError_t free_in_kernel(void* pointer, const void* place) {
   return reason.empty() ? cudaSuccess : fail(cudaErrorInvalidValue, std::move(reason));
 }
 
-/// Whether an address lies in the local memory of a thread, or in shared memory, of the block that
-/// runs: operations that come later cannot use it.
+/// Whether an address is in local memory of a thread, or in shared memory, of the running block.
+/// Operations that run later cannot use it.
 bool is_private(const void* address) {
   const char* area = thread_area_end();
   const auto below = static_cast<std::size_t>(area - static_cast<const char*>(address));
   return on_a_stack(reinterpret_cast<std::uintptr_t>(address)) || below - 1 < thread_area_bytes();
 }
 
-/// Why a kernel's copy or fill may not touch these bytes; empty if it may. Of variables, no more is
-/// known here.
+/// The reason why a copy or memset of a kernel may not access these bytes; empty if it may. The
+/// bounds of variables are not checked.
 std::string objection_in_kernel(const Rows& rows) {
   const DeviceAtWork at_work;
   if (rows.first == nullptr) return "its address is null";
@@ -340,7 +342,7 @@ std::string objection_in_kernel(const Rows& rows) {
                    described(rows.first);
 }
 
-/// Copies, and fills, that a thread of a kernel asks for.
+/// Enqueues a copy for a thread of a kernel.
 cudaError_t copy_in_kernel(const Rows& to, const Rows& from, cudaMemcpyKind kind,
                            cudaStream_t stream, const void* place) {
   if (to.width == 0 || to.height == 0) return cudaSuccess;
@@ -451,7 +453,7 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stre
   if (found->capture != nullptr)
     return allocate_in_graph(pointer, bytes, *found, __builtin_return_address(0));
   const cudaError_t error = allocate_for(pointer, bytes, MemorySpace::device);
-  // It is of a pool, which is the device's and outlives other contexts.
+  // The memory comes from a pool of the device, which outlives contexts other than the primary one.
   if (error == cudaSuccess && *pointer != nullptr) find_allocation(*pointer)->context = 0;
   return error;
 }

@@ -35,8 +35,8 @@ bool any_is_left() {
   return !unasked().calls.empty();
 }
 
-/// Whether all other threads of the process sleep. One that is merely kept from a busy processor
-/// does not.
+/// Whether all other threads of the process sleep. A thread that waits for a processor does not
+/// count as asleep.
 bool others_sleep() {
   const std::string me = std::to_string(gettid());
   std::error_code has_ended;
@@ -51,8 +51,9 @@ bool others_sleep() {
   return true;
 }
 
-/// Returns when the program waits, as it seems: it calls nothing of the runtime, and its threads
-/// sleep, or work so long that they may do no more than look for something again and again.
+/// Returns when the program probably waits: it makes no calls of the runtime, and its threads
+/// sleep. Threads that compute for a quarter of a second without a call count as waiting, too,
+/// because they may be polling.
 void wait_until_it_waits(Lock& lock) {
   constexpr unsigned looks = 3;
   constexpr std::clock_t long_work = CLOCKS_PER_SEC / 4;

@@ -1,6 +1,6 @@
 /// \file
-/// Functions of the host that a stream calls, for which nobody asks the runtime: a program may wait
-/// for what they do by means of its own.
+/// Host functions that a stream has to call although the program makes no call of the runtime. A
+/// program may wait for their effects through its own means, such as a condition variable.
 
 #pragma once
 
@@ -8,11 +8,12 @@
 
 namespace cuda_on_cpu {
 
-/// Has an operation's function called, and all that comes before it done, once the program waits
-/// for something without a call of the runtime. The runtime's mutex is held.
+/// Schedules the host function of an operation. Once the program waits without a call of the
+/// runtime, the function and all operations before it are executed. The caller holds the runtime's
+/// mutex.
 void call_unasked(const OperationPointer& operation);
 
-/// How many threads of the runtime's own look after such calls.
+/// The number of runtime threads for such calls.
 unsigned threads_for_unasked_calls();
 
 }  // namespace cuda_on_cpu
