@@ -12,7 +12,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// The file with the ceilings of a device; empty if the user has no home directory.
+/// The path of the file with the ceilings of a device. The path is empty if the user has no home
+/// directory.
 fs::path cache_file(const std::string& device) {
   fs::path directory;
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
@@ -38,7 +39,7 @@ void write_cache(const std::string& device, const Json& ceilings) {
   try {
     write_file(file, {ceilings.dump(2) + "\n"});
   } catch (const Failure&) {
-    // Without a cache, the next run measures again, which takes a few seconds.
+    // Without a cache, the next run measures again, which takes only a few seconds.
   }
 }
 

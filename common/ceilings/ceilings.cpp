@@ -22,8 +22,8 @@ double seconds_of(Run run) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Operations per second of a kernel of multiply-adds on `threads` threads: the best of nine runs
-/// of about `run_seconds` each.
+/// The number of operations per second of a multiply-add kernel on `threads` threads: the best of
+/// nine runs of about `run_seconds` seconds each.
 double flop_rate(double (*kernel)(long), int threads, double run_seconds) {
   const auto run = [&](long steps) {
     double flops = 0;
@@ -33,8 +33,8 @@ double flop_rate(double (*kernel)(long), int threads, double run_seconds) {
     });
     return flops / seconds;
   };
-  // The first run starts the threads. The second one measures the rate roughly, for the number of
-  // steps.
+  // The first run starts the threads. The second run measures an approximate rate, from which the
+  // number of steps is computed.
   const long probe = 100'000;
   run(probe);
   const double flops_a_step = kernel(1);
@@ -45,15 +45,15 @@ double flop_rate(double (*kernel)(long), int threads, double run_seconds) {
   return best;
 }
 
-/// Bytes per second, read plus written, of copies of `bytes` bytes, or of an eighth of the
-/// available memory if this is less: the best of twenty runs.
+/// The bandwidth of a copy, in bytes read plus written per second: the best of twenty runs. The
+/// size is `bytes`, but at most an eighth of the available memory.
 double copy_rate(double bytes) {
   const double most = available_memory() / 8;
   const auto count = static_cast<std::size_t>(std::min(most, bytes) / sizeof(double));
   Elements<double> from(count), to(count);
 #pragma omp parallel for num_threads(omp_get_num_procs())
   for (std::size_t i = 0; i < count; ++i)
-    from[i] = to[i] = 1;  // first touch: each page is in the memory next to the core that copies it
+    from[i] = to[i] = 1;  // first touch: each page is placed in the memory of its core
   double best = 0;
   for (int run = 0; run < 20; ++run) {
     const double seconds = seconds_of([&] { copy_in_parallel(from, to); });
@@ -62,7 +62,7 @@ double copy_rate(double bytes) {
   return best;
 }
 
-/// The rate stored under a key; 0 if there is none.
+/// The rate that is stored under a key; 0 if there is none.
 double stored(const Json& cached, const char* key) {
   return cached.is_object() && cached.contains(key) && cached[key].is_number()
              ? cached[key].get<double>()
@@ -74,7 +74,7 @@ Rates stored_rates(const Json& cached) {
           stored(cached, "copy_bytes_per_second"), stored(cached, "flops_f64_matrix")};
 }
 
-/// Whether all rates are present.
+/// Whether all rates are known.
 bool is_complete(const Rates& rates) {
   return rates.flops_f64 > 0 && rates.flops_f32 > 0 && rates.bandwidth > 0 &&
          rates.flops_f64_matrix > 0;
@@ -89,7 +89,7 @@ Json to_json(const GpuCeilings& c) {
           {"copy_bytes_per_second", c.bandwidth}};
 }
 
-/// A rate with three significant digits: "30.7 TFLOP/s".
+/// Formats a rate with three significant digits, for example "30.7 TFLOP/s".
 std::string rate_text(double rate, const char* unit) {
   const bool tera = rate >= 0.9995e12;
   return fmt::format("{:.3g} {}{}", rate / (tera ? 1e12 : 1e9), tera ? 'T' : 'G', unit);
@@ -125,7 +125,7 @@ Ceilings cached_ceilings(bool measure_again, const Effort& effort) {
                     stored(cached, "flops_f64_one_core"),
                     stored(cached, "flops_f32_one_core"),
                     {}};
-  ceilings.flops_f64_matrix = ceilings.flops_f64;  // a processor has no tensor cores
+  ceilings.flops_f64_matrix = ceilings.flops_f64;  // processors have no tensor cores
   if (is_complete(ceilings) && ceilings.flops_f64_one > 0 && ceilings.flops_f32_one > 0)
     return ceilings;
   const Ceilings measured = measure_ceilings(effort);

@@ -13,40 +13,42 @@
 
 namespace staircase {
 
-/// The peak rates of a GPU.
+/// The peak rates of a GPU, with its name and its driver.
 struct GpuCeilings : Rates {
   std::string name;
   std::string driver;
 };
 
-/// The peak rates of the processor on all cores, on one core, and of the GPU.
+/// The peak rates of the processor on all cores and on one core, and the peak rates of the GPU.
 struct Ceilings : Rates {
   double flops_f64_one;            ///< f64 operations per second on one core
   double flops_f32_one;            ///< f32 operations per second on one core
-  std::optional<GpuCeilings> gpu;  ///< empty if there is no GPU or if it was not measured
+  std::optional<GpuCeilings> gpu;  ///< empty if there is no GPU, or if it was not measured
 };
 
-/// The length of a measurement. Tests use shorter ones, because their rates are wrong anyway when
-/// other tests run at the same time.
+/// The effort of a measurement. Tests use shorter measurements, because their rates are inaccurate
+/// anyway when other tests run at the same time.
 struct Effort {
-  double seconds = 0.03;  ///< duration of a run of multiply-adds
+  double seconds = 0.03;  ///< duration of one multiply-add run
   double bytes = 0x1p30;  ///< size of a copy; much larger than the caches
 };
 
-/// Measures the ceilings of the processor in a few seconds, each as the best of many short runs.
+/// Measures the ceilings of the processor in a few seconds. Each rate is the best of many short
+/// runs.
 Ceilings measure_ceilings(const Effort& effort = {});
 
-/// The ceilings of the processor from the user's cache; measures and stores them if they are
-/// missing.
+/// The ceilings of the processor from the user's cache. If the cache does not contain the ceilings,
+/// or if `measure_again`, the function measures and stores them.
 Ceilings cached_ceilings(bool measure_again = false, const Effort& effort = {});
 
-/// The ceilings of a GPU with its driver, from the cache or measured.
+/// The ceilings of a GPU with its current driver. The function reads the ceilings from the cache,
+/// or measures and stores them.
 GpuCeilings cached_ceilings(const Gpu& gpu, bool measure_again = false);
 
 nlohmann::ordered_json to_json(const Ceilings& ceilings);
 
-/// One line for the processor, and one for the GPU if there is one:
-/// "AMD EPYC, 2 cores: 246 GFLOP/s in f64, 489 GFLOP/s in f32, copies at 60.1 GB/s".
+/// One line for the processor, and a second line if there is a GPU. An example of a line is "AMD
+/// EPYC, 2 cores: 246 GFLOP/s in f64, 489 GFLOP/s in f32, copies at 60.1 GB/s".
 std::string to_text(const Machine& machine, const Ceilings& ceilings);
 
 }  // namespace staircase

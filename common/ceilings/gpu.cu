@@ -12,8 +12,9 @@ namespace {
 
 constexpr int block = 256;
 
-/// The number of independent dependency chains x = x * a + b per thread, in registers. Each warp
-/// scheduler has about twelve warps, so a few chains per thread hide the latency of a multiply-add.
+/// The number of independent dependency chains x = x * a + b per thread, all in registers. There
+/// are about twelve warps per warp scheduler, so a few chains per thread hide the latency of a
+/// multiply-add.
 constexpr int chains = 8;
 
 template <typename Real>
@@ -29,12 +30,12 @@ __global__ void multiply_add(Real a, Real b, long steps, Real* sums) {
   sums[blockIdx.x * block + threadIdx.x] = sum;
 }
 
-/// The number of independent products of small matrices per warp, in registers. A few are enough,
-/// since a tensor core needs many cycles for one product.
+/// The number of independent products of small matrices per warp, all in registers. A few products
+/// suffice, because a tensor core needs many cycles for each product.
 constexpr int tiles = 4;
 
-/// Executes `steps` steps C = C + A·B of each product of a warp; `multiply` executes one step on
-/// tensor cores.
+/// Executes `steps` steps of C = C + A·B for each product of a warp. `multiply` executes one step
+/// on tensor cores.
 template <int in_a, int in_b, int in_c, typename Multiply>
 __device__ void multiply_tiles(long steps, double* sums, Multiply multiply) {
   double a[in_a], b[in_b], c[tiles][in_c] = {};
@@ -50,7 +51,8 @@ __device__ void multiply_tiles(long steps, double* sums, Multiply multiply) {
   sums[blockIdx.x * block + threadIdx.x] = sum;
 }
 
-/// Products in f64 on tensor cores; empty in code for GPUs whose tensor cores have no f64.
+/// Computes products in f64 on tensor cores. The kernel is empty in code for GPUs whose tensor
+/// cores do not support f64.
 __global__ void __launch_bounds__(block, 2) multiply_matrices(long steps, double* sums) {
 #if __CUDA_ARCH__ >= 900
   multiply_tiles<8, 4, 4>(steps, sums, mma_f64_m16n8k16);
@@ -59,15 +61,15 @@ __global__ void __launch_bounds__(block, 2) multiply_matrices(long steps, double
 #endif
 }
 
-/// Operations per warp, step and product in multiply_matrices(); 0 if the GPU, or the code compiled
-/// for it, has no f64 tensor cores.
+/// The number of operations per warp, step and product in multiply_matrices(). The number is 0 if
+/// the GPU, or the code compiled for it, does not support f64 tensor cores.
 double flops_of_tile() {
   cudaFuncAttributes code{};
   check(cudaFuncGetAttributes(&code, multiply_matrices));
   return code.ptxVersion >= 90 ? 2.0 * 16 * 8 * 16 : code.ptxVersion >= 80 ? 2.0 * 8 * 8 * 4 : 0;
 }
 
-/// The time in seconds on the device of the work that `start_work` enqueues.
+/// The time, in seconds on the device, of the work that `start_work` enqueues.
 template <typename StartWork>
 double device_seconds(StartWork start_work) {
   Event start, stop;
@@ -79,7 +81,7 @@ double device_seconds(StartWork start_work) {
   return stop.seconds_since(start);
 }
 
-/// The number of blocks with which a kernel occupies all SMs completely.
+/// The number of thread blocks with which a kernel occupies all SMs completely.
 template <typename Kernel>
 int full_grid(Kernel kernel) {
   cudaDeviceProp device{};
@@ -89,13 +91,14 @@ int full_grid(Kernel kernel) {
   return device.multiProcessorCount * blocks;
 }
 
-/// Operations per second of the kernel that `start(steps)` launches: the best of nine runs.
+/// The number of operations per second of the kernel that `start(steps)` launches: the best of nine
+/// runs.
 template <typename Start>
 double best_rate(double flops_a_step, Start start) {
   const auto run = [&](long steps) {
     return flops_a_step * static_cast<double>(steps) / device_seconds([&] { start(steps); });
   };
-  // The number of steps for about 10 ms, from a rough measurement of the rate.
+  // The number of steps in about 10 ms, from a rough measurement of the rate.
   const long probe = 1000;
   run(probe);
   const long steps = std::max(probe, static_cast<long>(0.01 * run(probe) / flops_a_step));
@@ -104,7 +107,7 @@ double best_rate(double flops_a_step, Start start) {
   return best;
 }
 
-/// Operations per second of multiply-adds, which count as two operations each.
+/// The number of operations per second of fused multiply-adds, each counted as two operations.
 template <typename Real>
 double flop_rate() {
   const int blocks = full_grid(multiply_add<Real>);
@@ -114,7 +117,7 @@ double flop_rate() {
   });
 }
 
-/// Operations per second of the f64 tensor cores, or 0 if there are none.
+/// The number of operations per second of the f64 tensor cores; 0 if there are none.
 double matrix_flop_rate() {
   const double flops = flops_of_tile();
   if (flops == 0) return 0;
@@ -124,7 +127,8 @@ double matrix_flop_rate() {
                    [&](long steps) { multiply_matrices<<<blocks, block>>>(steps, sums.data()); });
 }
 
-/// Bytes per second, read plus written, of copies much larger than L2: the best of nine runs.
+/// The bandwidth of copies that are much larger than the L2 cache, in bytes read plus written per
+/// second: the best of nine runs.
 double copy_rate() {
   const double bytes = std::min(this_device().free_memory() / 4, 0x1p32);
   const auto count = static_cast<std::size_t>(bytes / sizeof(double));
@@ -145,8 +149,8 @@ Rates measure() {
   return {flops_f64, flop_rate<float>(), copy_rate(), std::max(flops_f64, matrix_flop_rate())};
 }
 
-/// The release of the driver's kernel module, or its CUDA version if the release is not visible
-/// (WSL).
+/// The version of the driver's kernel module or, if this version is not visible (WSL), the CUDA
+/// version of the driver.
 std::string driver_version() {
   std::string release;
   if (std::ifstream("/sys/module/nvidia/version") >> release) return release;

@@ -7,11 +7,12 @@
 namespace staircase {
 namespace {
 
-/// `chains` independent dependency chains x = x * a + b on vectors of `bytes` bytes in registers.
-/// Returns the number of operations.
+/// Computes `chains` independent dependency chains x = x * a + b on vectors of `bytes` bytes in
+/// registers.
+/// \returns the number of operations
 ///
-/// A unit that starts one multiply-add per cycle and has a latency of four cycles needs four chains
-/// to be busy; two such units need eight.
+/// A unit that starts one multiply-add per cycle with a latency of four cycles needs four chains to
+/// be busy all the time. Two such units need eight chains.
 template <typename Real, int bytes, int chains>
 [[gnu::always_inline]] inline double multiply_add(long steps) {
   using Vector [[gnu::vector_size(bytes)]] = Real;

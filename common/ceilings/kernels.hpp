@@ -1,5 +1,5 @@
 /// \file
-/// The loops that measure the ceilings of the processor.
+/// The loops that measure the peak rates of the processor.
 
 #pragma once
 
@@ -7,16 +7,17 @@
 
 namespace staircase {
 
-/// Kernels of independent multiply-adds; each returns the number of operations that it executed.
+/// Kernels of independent multiply-adds. Each kernel returns the number of operations that it
+/// executed.
 struct MultiplyAddKernels {
   double (*f64)(long steps);
   double (*f32)(long steps);
 };
 
-/// The kernels for the widest vectors of this processor.
+/// Returns the kernels for the widest vectors of this processor.
 MultiplyAddKernels multiply_add_kernels();
 
-/// Copies `from` to `to`, which have equal sizes, with all threads.
+/// Copies `from` to `to` with all threads. Both spans must have the same size.
 void copy_in_parallel(std::span<const double> from, std::span<double> to);
 
 }  // namespace staircase

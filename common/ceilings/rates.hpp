@@ -1,5 +1,5 @@
 /// \file
-/// Peak rates, and the lower bound that they imply for the time of a program.
+/// The peak rates of a device, and the lower bound that they imply for the time of a program.
 
 #pragma once
 
@@ -8,15 +8,16 @@
 
 namespace staircase {
 
-/// The peak rates of a device, measured with programs that do nothing else.
+/// The peak rates of a device, measured with programs that perform no other work.
 struct Rates {
-  double flops_f64;  ///< f64 operations per second, fused multiply-adds counted as two
+  double flops_f64;  ///< f64 operations per second; a fused multiply-add counts as two
   double flops_f32;  ///< f32 operations per second
-  double bandwidth;  ///< bytes per second read plus written by a copy within its memory
-  /// f64 operations per second in matrix products, on tensor cores if these are faster.
+  double bandwidth;  ///< copies in device memory: bytes read plus written per second
+  /// The number of f64 operations per second in matrix products. Matrix products use tensor cores
+  /// if these are faster.
   double flops_f64_matrix;
 
-  /// A lower bound of the time for this work, in seconds.
+  /// A lower bound for the time of this work, in seconds.
   double lower_bound(const Work& work, Precision precision) const {
     const double flops = precision == Precision::f32 ? flops_f32
                          : work.matrix               ? flops_f64_matrix

@@ -1,5 +1,5 @@
 /// \file
-/// The report of the CPU device on the memory accesses of a stage.
+/// The report of the CPU device on a stage's memory accesses, as far as the runner needs it.
 
 #pragma once
 
@@ -9,21 +9,22 @@
 
 namespace staircase {
 
-/// Requests of warps to global memory, and the sectors (32 bytes each) that they move. The counts
-/// are sums over all kernels of a run.
+/// The number of requests of warps to global memory, and of the sectors (32 bytes each) that these
+/// requests transfer. The counts are sums over all kernels of a run.
 struct Sectors {
   double requests = 0;
   double moved = 0;
-  double ideal = 0;  ///< the fewest sectors that contain the requested bytes
+  double ideal = 0;  ///< smallest number of sectors that contain all requested bytes
 };
 
-/// The parts of a report that the runner shows.
+/// The data of a report that the runner shows.
 struct Analysis {
   std::optional<Sectors> sectors;  ///< empty if no access was counted
-  std::string error;               ///< the first error as a sentence; empty if there is none
+  std::string error;               ///< a sentence about the first error; empty if there is none
 };
 
-/// Reads a report (JSON); empty if the file does not exist or is not a JSON object.
+/// Reads a JSON report. The result is empty if the file does not exist or does not contain a JSON
+/// object.
 std::optional<Analysis> read_analysis(const std::filesystem::path& report);
 
 }  // namespace staircase

@@ -17,8 +17,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// The settings for the CPU device: one solve of the reduced data set, or of the chosen data set if
-/// the user selected the CPU device by name.
+/// The settings for the CPU device: one solve of the reduced data set or, if the user selected the
+/// CPU device by name, of the chosen data set.
 RunSettings settings_for_cpu_device(RunSettings settings, const Options& options) {
   if (options.device != "cpu-device") {
     settings.dataset = reduced_dataset;
@@ -31,14 +31,14 @@ RunSettings settings_for_cpu_device(RunSettings settings, const Options& options
   return settings;
 }
 
-/// The names of input files without their directories: "a.npy and b.npy".
+/// The names of input files without directories: "a.npy and b.npy".
 std::string file_names(const std::vector<std::string>& paths) {
   std::vector<std::string> names;
   for (const auto& path : paths) names.push_back(fs::path(path).filename());
   return fmt::format("{}", fmt::join(names, " and "));
 }
 
-/// The program of the reference stage. If that stage has one program for the GPU and one for the
+/// The program of the reference stage. If the stage has a program for the GPU and another for the
 /// CPU device, `on_cpu_device` selects between them.
 Program reference_program(const std::vector<Program>& all, const Options& options,
                           bool on_cpu_device) {
@@ -64,7 +64,8 @@ Ladder::Ladder(const std::vector<Program>& all, const Options& options, RunSetti
                settings_for_cpu_device(settings_, options),
                [this](const auto& text) { progress_.show(text); }) {
   chosen_ = chosen_programs(all, options);
-  // before() throws for a stage with a wrong line "From:", so nothing runs in that case.
+  // before() throws if a stage has an invalid line "From:". Checking all stages here ensures that
+  // nothing runs in that case.
   for (const Program& program : chosen_) before(program);
 }
 
@@ -137,7 +138,7 @@ bool Ladder::is_custom() const {
 
 std::string Ladder::dataset() const { return is_custom() ? "custom" : settings_.dataset; }
 
-/// The program of a stage for a device, or null.
+/// Returns the program of a stage for a device, or null if there is none.
 const Program* Ladder::find(const std::string& stage, const std::string& device) const {
   const auto found = std::find_if(all_.begin(), all_.end(), [&](const Program& p) {
     return p.stage == stage && p.device == device;
@@ -145,9 +146,10 @@ const Program* Ladder::find(const std::string& stage, const std::string& device)
   return found == all_.end() ? nullptr : &*found;
 }
 
-/// A program of the stage that this stage continues, or null if there is none. This is the previous
-/// stage in reading order, unless the head comment of the source names an earlier one (*From:*).
-/// \throws BadInput if the comment names a stage that is not an earlier one
+/// Returns a program of the stage that this stage continues, or null if there is none. The
+/// continued stage is the previous stage in reading order, unless the header comment of the source
+/// names an earlier stage (*From:*).
+/// \throws BadInput if the comment does not name an earlier stage
 const Program* Ladder::before(const Program& program) const {
   if (program.is_baseline()) return nullptr;
   const auto of_stage = [&](const std::string& stage) {
@@ -171,7 +173,7 @@ fs::path Ladder::source_of(const Program& program) const {
   return fs::path(options_.source) / program.source;
 }
 
-/// The columns that the table of the chosen stages needs.
+/// The columns that are needed in the table of the chosen stages.
 TableContents Ladder::contents() const {
   const Program& zero = all_.front();
   const auto among_chosen = [&](const std::string& stage) {
@@ -205,12 +207,12 @@ TableContents Ladder::contents() const {
   return contents;
 }
 
-/// Whether the runner analyses memory accesses. The analysis takes longer than all other steps, so
-/// the runner does it only if the user selected the CPU device by name.
+/// Whether the runner analyses memory accesses. The runner does so only if the user selected the
+/// CPU device by name, because the analysis takes longer than all other steps.
 bool Ladder::analyses() const { return options_.device == "cpu-device"; }
 
-/// The recorded time of a GPU stage; empty for the user's own problem and for a problem beyond the
-/// stage's limits.
+/// The recorded time of a GPU stage. The result is empty if the user chose a custom problem, or if
+/// the problem exceeds the limits of the stage.
 std::optional<Recorded> Ladder::recorded(const Program& program) const {
   if (is_custom() || program.device == "cpu" || !takes_problem(program)) return {};
   const Program* previous = before(program);
@@ -218,7 +220,7 @@ std::optional<Recorded> Ladder::recorded(const Program& program) const {
                           all_.front().stage, previous == nullptr ? "" : previous->stage);
 }
 
-/// Whether the parameters of the problem are within the limits of a stage.
+/// Whether the parameters of the problem do not exceed the limits of a stage.
 bool Ladder::takes_problem(const Program& program) const {
   const Json& about = program.description();
   const Json limits = about.value("limits", Json::object());
@@ -242,8 +244,8 @@ Row Ladder::outcome_of(const Program& program) {
   return stand_in != nullptr && fs::exists(stand_in->path) ? check(*stand_in) : row;
 }
 
-/// Runs a program for the CPU device and analyses its memory accesses if analyses() is true. An
-/// error that the analysis reports counts as a failure.
+/// Runs a program for the CPU device, and analyses its memory accesses if analyses() is true. An
+/// error that the analysis reports counts as a failure of the stage.
 Row Ladder::check(const Program& program) {
   Row row{.outcome = reduced_.run(program), .recorded = {}, .lines = {}, .sectors = {}};
   if (!row.outcome.solved() || !analyses()) return row;
@@ -279,7 +281,7 @@ void Ladder::add_row(const Program& program) {
   rows_.push_back(std::move(row));
 }
 
-/// Sets the percentages of a row: of the peak rates and of the copy bandwidth of its device.
+/// Sets two percentages of a row: of the peak rates and of the copy bandwidth of the row's device.
 void Ladder::compare_with_ceilings(Row& row) const {
   const bool on_gpu = row.outcome.program.device == "gpu";
   if (on_gpu && !ceilings_.gpu) return;
@@ -293,7 +295,7 @@ void Ladder::compare_with_ceilings(Row& row) const {
   if (on_gpu) row.of_copy = modelled.value("traffic_bytes", 0.0) / rates->bandwidth / median;
 }
 
-/// The parameters of the problem with their values: "(n = 2, seed = 1)".
+/// The parameters of the problem and their values: "(n = 2, seed = 1)".
 std::string Ladder::problem() const {
   Json parameters = Json::object();
   if (settings_.inputs.empty())
@@ -312,7 +314,7 @@ std::string Ladder::problem() const {
   return fmt::format("({})", fmt::join(texts, ", "));
 }
 
-/// The lines above the table: the problem, how it is timed, and the machine.
+/// The lines above the table: the problem, the number of timed solves, and the machine.
 std::string Ladder::heading() const {
   std::string often = analyses() ? "once" : fmt::format("median of {}", settings_.repeat);
   if (const auto& phase = chosen_.front().description().at("timed_phase"); phase.is_string())
@@ -349,7 +351,8 @@ std::string Ladder::introduction(const Program& program) const {
   return text;
 }
 
-/// The speed-ups over stage zero and over the previous stage in words; empty if both are unknown.
+/// The speed-ups over stage zero and over the previous stage, in words. The text is empty if both
+/// are unknown.
 std::string Ladder::compared(const Program& program, double over_zero, double over_previous) const {
   std::string text;
   if (over_zero > 0) text += fmt::format(", {:.2f} times as fast as stage zero", over_zero);

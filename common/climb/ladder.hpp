@@ -1,5 +1,6 @@
 /// \file
-/// Runs the stages of one workload on one problem and shows them as a table or one at a time.
+/// Runs the stages of one workload on one problem, and shows the results in a table or one stage at
+/// a time.
 
 #pragma once
 
@@ -16,30 +17,31 @@ namespace staircase {
 
 /// Runs the chosen stages of one workload on one data set in one precision.
 ///
-/// On a machine without a GPU, stages for the GPU run on the CPU device with the reduced data set.
+/// On a machine without a GPU, stages for the GPU run on the CPU device, with the reduced data set.
 class Ladder {
  public:
-  /// Receives the output piece by piece.
+  /// A function that receives the output in several parts.
   using Print = std::function<void(const std::string&)>;
 
-  /// \param all every program of the workload, stage zero first
-  /// \param recordings times that are shown for GPU stages on a machine without a GPU
+  /// \param all all programs of the workload, stage zero first
+  /// \param recordings recorded times, which are shown for GPU stages on a machine without a GPU
   /// \throws BadInput if the options select no stage or no reference
   Ladder(const std::vector<Program>& all, const Options& options, RunSettings settings,
          const Ceilings& ceilings, const Recordings& recordings);
 
-  /// Runs every chosen stage and prints the table line by line; a progress line shows the running
-  /// stage. Nothing is printed before the first stage has run, since that stage may reject the
+  /// Runs the chosen stages and prints the table line by line. A progress line shows the running
+  /// stage. Nothing is printed before the first stage has run, because this stage may reject the
   /// problem.
   void run(const Print& print);
 
-  /// For each stage: prints its idea and diff, runs it, prints the verdict and waits for a key.
+  /// For each stage: prints its idea and its diff, runs the stage, prints the verdict and waits for
+  /// a key.
   void walk();
 
-  /// The records of the stages that have run, as `--json` writes them.
+  /// The records of all stages that have run, in the format of `--json`.
   nlohmann::ordered_json json() const;
 
-  /// Whether at least one stage has run and all of them match the reference. Stages that are not
+  /// Whether at least one stage has run and all results match the reference. Stages that are not
   /// available on this machine are ignored.
   bool all_well() const;
 
@@ -70,10 +72,10 @@ class Ladder {
   const Recordings& recordings_;
   ProgressLine progress_;
   Measurement measurement_;
-  Measurement reduced_;  // on the CPU device
+  Measurement reduced_;  // for the CPU device
   std::vector<Program> chosen_;
   std::vector<Row> rows_;
-  std::map<std::string, double> medians_;  // by stage
+  std::map<std::string, double> medians_;  // by the name of the stage
 };
 
 }  // namespace staircase

@@ -1,5 +1,6 @@
 /// \file
-/// The runner: runs the stages of a workload in order on one problem and prints one table.
+/// The runner: runs the stages of a workload in order on one problem, and prints a table of the
+/// results.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,10 +28,11 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// The argument that selects every workload.
+/// The command-line argument that selects every workload.
 constexpr const char* every_workload = "all";
 
-/// The directory of the stage programs, and the directory that contains stages/ with the sources.
+/// The directory of the stage programs, and the directory whose subdirectory stages/ contains the
+/// sources.
 struct Directories {
   fs::path programs, source;
 };
@@ -102,7 +104,7 @@ std::vector<std::string> split(const std::string& list) {
 }
 
 /// Checks that a value is one of the allowed values.
-/// \throws BadInput otherwise; `what` names the kind of value in the message
+/// \throws BadInput if it is not; `what` names the kind of value in the message
 void check_choice(const std::string& what, const std::string& value,
                   const std::vector<std::string>& allowed) {
   if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
@@ -116,7 +118,7 @@ std::vector<std::string> keys_of(const Json& object) {
   return keys;
 }
 
-/// The programs of each workload, in the order in which the workloads are listed.
+/// The programs of each workload, in the order in which workloads are listed.
 using Workloads = std::vector<std::pair<std::string, std::vector<Program>>>;
 
 Workloads all_workloads(const Options& options) {
@@ -158,8 +160,8 @@ std::string list_text(const Workloads& workloads, const fs::path& root) {
   return text;
 }
 
-/// The data sets that `--dataset` selects. Without the option: the default of the workload, or the
-/// reduced data set for the CPU device.
+/// The data sets that `--dataset` selects. The default is the workload's default data set, or the
+/// reduced data set on the CPU device.
 std::vector<std::string> datasets_of(const Program& program, const Options& options) {
   const auto names = keys_of(program.description().at("datasets"));
   if (options.datasets == "all") return names;
@@ -170,7 +172,7 @@ std::vector<std::string> datasets_of(const Program& program, const Options& opti
   return chosen;
 }
 
-/// The requested precisions that at least one chosen stage offers.
+/// The requested precisions that at least one of the chosen stages supports.
 std::vector<std::string> precisions_of(const std::vector<Program>& programs,
                                        const Options& options) {
   std::vector<std::string> precisions = split(options.precisions);
@@ -182,7 +184,8 @@ std::vector<std::string> precisions_of(const std::vector<Program>& programs,
   return precisions;
 }
 
-/// The workloads that the command line names; all for `all`, and the first without a name.
+/// The workloads that the command line selects: the named workloads, all workloads for `all`, or
+/// the first workload if there is no name.
 Workloads chosen_workloads(const Workloads& all, const Options& options) {
   const auto& wanted = options.workloads;
   const auto is_wanted = [&](const std::string& name) {
@@ -195,7 +198,7 @@ Workloads chosen_workloads(const Workloads& all, const Options& options) {
   return chosen;
 }
 
-/// A line that lists the other workloads; printed if the command line names no workload.
+/// A line that lists all other workloads, which is printed if the command line names no workload.
 std::string others_text(const Workloads& all) {
   std::vector<std::string> names;
   for (const auto& [name, programs] : all) names.push_back(name);
@@ -206,18 +209,19 @@ std::string others_text(const Workloads& all) {
       fmt::join(names, ", "), names.front());
 }
 
-/// The build target for everything that the programs with access analysis have in common.
+/// The build target that all programs with access analysis depend on.
 constexpr auto shared_by_analyses = "shared_by_analyses";
 
-/// The build targets that a command line needs, one per line.
+/// The build targets that a command line requires, one per line.
 ///
-/// A table needs stage zero, the reference, and the programs of the chosen stages for the chosen
-/// device; `--device cpu-device` also needs the programs that analyse accesses. `--list` needs
-/// stage zero of each workload. For stages that are selected with `--stages`, the list has their
-/// programs for the CPU device too, because the pages of the book start them.
+/// A table requires stage zero, the reference, and the programs of the chosen stages for the chosen
+/// device. `--device cpu-device` additionally requires the programs that analyse accesses. `--list`
+/// requires stage zero of each workload. For stages that `--stages` selects, the list also contains
+/// the programs for the CPU device, because the pages of the book start these programs.
 ///
-/// Targets after an empty line are not needed for the table and may be built after it: the analysed
-/// programs of the selected stages, or without `--stages` the target that all of them share.
+/// Targets after an empty line are not required for the table, and may be built later. These are
+/// the analysed programs of the selected stages, or, without `--stages`, the target that all
+/// analysed programs share.
 std::string targets_text(const Workloads& workloads, const Options& options) {
   std::set<std::string> needed, later;
   const auto target = [](const Program& program) {
@@ -248,9 +252,9 @@ std::string targets_text(const Workloads& workloads, const Options& options) {
   return text;
 }
 
-/// Checks that each workload has the selected stages, reference and data sets, and that some stage
-/// offers one of the precisions.
-/// \throws BadInput otherwise
+/// Checks that each workload has the selected stages, reference and data sets, and that at least
+/// one stage supports one of the precisions.
+/// \throws BadInput if a selection is not available
 void check_stages(const Options& options, const Workloads& chosen) {
   std::set<std::string> offered;
   bool solves = false;
@@ -269,7 +273,8 @@ void check_stages(const Options& options, const Workloads& chosen) {
                                fmt::join(offered, " or "), options.precisions));
 }
 
-/// Checks the options that do not depend on a workload, before anything runs.
+/// Checks the options that do not depend on a workload. The runner calls this function before any
+/// program runs.
 /// \throws BadInput if a value is not allowed
 void check_options(const Options& options, const Workloads& workloads) {
   std::vector<std::string> names = names_of(workloads);
@@ -284,7 +289,7 @@ void check_options(const Options& options, const Workloads& workloads) {
   if (!options.json.empty() && options.json != "-") check_writable(options.json);
 }
 
-/// The peak rates of this machine. The GPU is measured only if a GPU stage may run.
+/// The peak rates of this machine. The rates of the GPU are measured only if a GPU stage may run.
 Ceilings ceilings_for(const Workloads& workloads, const Options& options) {
   Ceilings ceilings = cached_ceilings();
   const auto for_gpu = [](const Program& program) { return program.device == "gpu"; };
@@ -295,7 +300,8 @@ Ceilings ceilings_for(const Workloads& workloads, const Options& options) {
   try {
     if (const auto gpu = this_gpu()) ceilings.gpu = cached_ceilings(*gpu);
   } catch (const Failure&) {
-    // The GPU cannot be measured. Its stages report the reason themselves, and the others run.
+    // The GPU cannot be measured. GPU stages report the reason themselves, and all other stages
+    // run.
   }
   return ceilings;
 }

@@ -17,14 +17,14 @@ namespace fs = std::filesystem;
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// The first line of a program's standard error without the program's name at its beginning.
+/// The first line of a program's error output, without the program's name at its beginning.
 std::string sentence_of(const std::string& error) {
   const std::string line = first_line(error);
   const auto colon = line.find(": ");
   return colon == std::string::npos ? line : line.substr(colon + 2);
 }
 
-/// Why a program failed: its message, or its exit status if it printed none.
+/// The reason why a program failed: its message, or its exit status if it printed no message.
 std::string failure_of(const ProcessResult& result) {
   const std::string sentence = sentence_of(result.err);
   return sentence.empty() ? fmt::format("ended with status {}", result.status) : sentence;
@@ -52,9 +52,9 @@ std::vector<std::string> command_of(const fs::path& program, const RunSettings& 
   return command;
 }
 
-/// The command that starts a program on MPI ranks, if necessary on more ranks than there are cores.
-/// With threads, ranks are not bound to cores: Open MPI binds each of one or two ranks to one core,
-/// and all threads of the rank would then share this core.
+/// The command that starts a program on MPI ranks, if necessary with more ranks than cores. Ranks
+/// with several threads are not bound to cores. By default, Open MPI binds each of one or two ranks
+/// to one core, and all threads of a rank would share this core.
 std::vector<std::string> on_ranks(int ranks, bool threads,
                                   const std::vector<std::string>& command) {
   std::vector<std::string> launch{"mpiexec", "--oversubscribe"};
@@ -64,16 +64,17 @@ std::vector<std::string> on_ranks(int ranks, bool threads,
   return launch;
 }
 
-/// Open MPI starts ranks for the user root only if the first two variables are set. A waiting rank
-/// yields its core, because spinning ranks would delay each other on a busy machine. The next
-/// variable is `--quiet` of Open MPI 4, which Open MPI 5 refuses as an option. All ranks run on
-/// this machine, so they need no network. Open MPI 5 reports interfaces that it cannot use, and the
-/// component `ofi` takes 1.5 s to look for them.
+/// Environment variables for Open MPI. The first and the second variable allow the user root to
+/// start ranks. With the third variable, a waiting rank yields its core, because spinning ranks
+/// would delay each other on a busy machine. The fourth variable replaces the option `--quiet`,
+/// which Open MPI 4 accepts but Open MPI 5 rejects. The last variable disables network components,
+/// because all ranks run on this machine. With these components, Open MPI 5 would report unusable
+/// interfaces, and `ofi` would search for interfaces for 1.5 s.
 const std::vector<std::string> environment_of_ranks{
     "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
     "OMPI_MCA_mpi_yield_when_idle=1", "OMPI_MCA_orte_execute_quiet=1", "OMPI_MCA_btl=^tcp,ofi"};
 
-/// The program that analyses the memory accesses of a stage.
+/// The path of the program that analyses the memory accesses of a stage.
 fs::path analyser_of(const Program& program) { return program.path.string() + "-analyze"; }
 
 }  // namespace
@@ -102,7 +103,7 @@ Measurement::Measurement(Program zero, Program reference, RunSettings settings, 
       settings_(std::move(settings)),
       progress_(std::move(progress)) {}
 
-/// The outcome of a stage that computed no solution.
+/// The outcome of a stage that did not compute a solution.
 Outcome Measurement::unsolved(const Program& program, Verdict verdict,
                               const std::string& reason) const {
   return {program, reference_.stage == zero_.stage ? stage_zero : reference_.stage,
@@ -110,14 +111,15 @@ Outcome Measurement::unsolved(const Program& program, Verdict verdict,
           reason,  nullptr};
 }
 
-/// Runs a program, with mpiexec if it runs on ranks; empty if there is no mpiexec.
+/// Runs a program, with mpiexec if the program has ranks. The result is empty if mpiexec is needed
+/// but missing.
 std::optional<ProcessResult> Measurement::solve(const Program& program, const RunSettings& settings,
                                                 const std::vector<std::string>& command) {
   const bool has_ranks = program.description().value("ranks", false);
   if (has_ranks && !is_on_path("mpiexec")) return {};
   ProcessOptions options;
   if (has_ranks) options.environment = environment_of_ranks;
-  // Two launchers that run at the same time must not use the same temporary directory.
+  // Launchers that run concurrently must not use the same temporary directory.
   if (has_ranks)
     for (const char* name : {"OMPI_MCA_orte_tmpdir_base=", "PRTE_MCA_prte_tmpdir_base="})
       options.environment.push_back(name + directory_.path().string());
@@ -130,8 +132,8 @@ std::optional<ProcessResult> Measurement::solve(const Program& program, const Ru
   return run_process(has_ranks ? on_ranks(settings.ranks, has_threads, command) : command, options);
 }
 
-/// Distinguishes a problem that exceeds the limits of a stage from missing hardware, by the
-/// sentence with which the harness rejects the problem.
+/// Distinguishes a problem that exceeds the limits of a stage from missing hardware, according to
+/// the harness's message.
 static Verdict verdict_of(const std::string& refusal) {
   return refusal.starts_with("this stage takes ") ? Verdict::not_for_this_size
                                                   : Verdict::not_available;
@@ -164,7 +166,7 @@ Outcome Measurement::execute(const Program& program, const RunSettings& settings
   return outcome;
 }
 
-/// Runs a stage with one solve, for its solution or an approximate time.
+/// Runs a stage with one solve, to obtain its solution or an approximate time.
 Outcome Measurement::run_once(const Program& program, RunSettings once,
                               const std::string& precision) {
   once.precision = precision;

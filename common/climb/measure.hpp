@@ -1,6 +1,6 @@
 /// \file
-/// Runs stage programs on one problem and checks each result against stage zero or another
-/// reference.
+/// Runs stage programs on one problem, and checks each result against a reference, usually stage
+/// zero.
 
 #pragma once
 
@@ -16,47 +16,48 @@
 
 namespace staircase {
 
-/// The problem that all stages solve, and how often they solve it.
+/// The problem that all stages solve, and the settings of the measurement.
 struct RunSettings {
-  std::string dataset;                   ///< empty for the workload's default
+  std::string dataset;                   ///< name; empty for the workload's default
   std::vector<std::string> assignments;  ///< key=value
-  /// Further assignments for the reference stage only, for example the number of its GPUs.
+  /// Additional assignments for the reference stage only, for example its number of GPUs.
   std::vector<std::string> reference_assignments;
-  std::vector<std::string> inputs;  ///< .npy files, or none
+  std::vector<std::string> inputs;  ///< paths of .npy files; may be empty
   std::string precision = "f64";
   int repeat = 5;
   int warmup = 1;
-  int ranks = 1;       ///< processes of a stage that runs on MPI ranks
-  bool awake = false;  ///< whether an empty kernel runs on the GPU before the timed phase
+  int ranks = 1;       ///< number of processes of a stage with MPI ranks
+  bool awake = false;  ///< whether to run an empty GPU kernel before the timed phase
 };
 
-/// The data set that every workload has for checks. It is small enough for the CPU device.
+/// The data set for checks, which every workload provides. This data set is small enough for the
+/// CPU device.
 inline constexpr const char* reduced_dataset = "tiny";
 
-/// How the run of a stage ended.
+/// The outcome of a stage's run.
 enum class Verdict {
-  reference,         ///< this is the reference itself, in f64
-  matches,           ///< differs from the reference by at most the tolerance
-  differs,           ///< solved, but differs from the reference by more than the tolerance
-  failed,            ///< ended with an error
-  not_available,     ///< needs other hardware, or does not offer the precision
+  reference,         ///< the stage is the reference itself, in f64
+  matches,           ///< the error does not exceed the tolerance
+  differs,           ///< the stage solved, but the error exceeds the tolerance
+  failed,            ///< the program ended with an error
+  not_available,     ///< missing hardware, or an unsupported precision
   not_for_this_size  ///< the problem exceeds the limits of the stage
 };
 
-/// A verdict in words: "matches", "not available".
+/// Returns a verdict in words, for example "matches" or "not available".
 std::string name_of(Verdict verdict);
 
-/// How messages name the reference unless the user selected another stage.
+/// The name of the reference in messages, unless the user selected another stage.
 inline constexpr const char* stage_zero = "stage zero";
 
-/// The result of running one stage.
+/// The result of running a stage once.
 struct Outcome {
   Program program;
-  std::string reference;  ///< what it is checked against: "stage zero" or the name of a stage
+  std::string reference;  ///< name of the reference: "stage zero" or a stage
   Verdict verdict;
-  double error;                   ///< difference from the reference; NaN if nothing was compared
+  double error;                   ///< difference from the reference; NaN if not compared
   std::string reason;             ///< a sentence; empty if the stage matches
-  nlohmann::ordered_json record;  ///< what `--json` wrote; null if it did not solve
+  nlohmann::ordered_json record;  ///< output of `--json`; null without a solution
 
   bool ran() const { return record.is_object(); }
   bool solved() const { return verdict == Verdict::reference || verdict == Verdict::matches; }
@@ -65,37 +66,39 @@ struct Outcome {
   }
   double median() const { return record.at("seconds").at("median").get<double>(); }
   Summary seconds() const;
-  /// The median time of complete solves in seconds, if only one phase of a solve is timed; else
-  /// empty.
+  /// The median time of the complete solves in seconds. The value is empty unless only one phase of
+  /// a solve is timed.
   std::optional<double> total_seconds() const;
 };
 
 /// Runs the stages of one workload on one problem.
 class Measurement {
  public:
-  /// Called repeatedly while a program runs, with a line that names it and the seconds so far.
+  /// A function that is called repeatedly while a program runs. Its argument is a line with the
+  /// name of the program and the elapsed seconds.
   using Progress = std::function<void(const std::string&)>;
 
   /// \param zero stage zero of the workload
-  /// \param reference the stage that the others are checked against: stage zero, or a stage that is
-  ///                  known to be correct where stage zero would take too long
+  /// \param reference the stage against which all others are checked: stage zero, or another
+  /// correct stage if stage zero would take too long
   Measurement(Program zero, Program reference, RunSettings settings, Progress progress);
 
-  /// The stage that the others are checked against.
+  /// The stage against which all others are checked.
   const Program& reference() const { return reference_; }
 
-  /// Runs a stage and checks its solution. If the solution of the reference is still missing, the
-  /// reference runs in f64.
+  /// Runs a stage and checks its solution. If there is no reference solution yet, the reference
+  /// runs first, in f64.
   Outcome run(const Program& program);
 
   /// Whether the program that analyses the memory accesses of a stage has been built.
   static bool can_analyse(const Program& program);
 
-  /// Analyses the memory accesses of a stage on the CPU device; empty if can_analyse() is false.
+  /// Analyses the memory accesses of a stage on the CPU device. The result is empty if
+  /// can_analyse() is false.
   std::optional<Analysis> analyse(const Program& program);
 
-  /// The median time of stage zero in seconds in the chosen precision. If stage zero was not timed
-  /// but is the reference, this is the time of one solve. 0 if the time is unknown.
+  /// The median time of stage zero, in seconds, in the chosen precision. If stage zero is the
+  /// reference but was not timed, this is the time of one solve. 0 if the time is unknown.
   double zero_median();
 
  private:
@@ -112,8 +115,8 @@ class Measurement {
   RunSettings settings_;
   Progress progress_;
   TemporaryDirectory directory_;
-  NpyArray expected_;       // the solution of the reference in f64; empty until it has run
-  double zero_median_ = 0;  // 0 until stage zero has run
+  NpyArray expected_;       // solution of the reference in f64; empty before its run
+  double zero_median_ = 0;  // seconds; 0 before stage zero has run
 };
 
 }  // namespace staircase

@@ -8,7 +8,7 @@
 
 namespace staircase {
 
-/// The options as text. Numbers and names are checked where they are used.
+/// The options as texts. The code that uses a number or a name also checks it.
 struct Options {
   std::vector<std::string> workloads;
   std::string stages, reference, device = "all", datasets, precisions = "f64";

@@ -28,12 +28,12 @@ nlohmann::ordered_json description_of(const fs::path& program) {
   return json;
 }
 
-/// The number at the beginning of the name of a stage, or -1 for a baseline.
+/// The number at the beginning of a stage's name, or -1 for a baseline.
 int number_of(const std::string& stage) {
   return stage.starts_with("baseline_") ? -1 : std::stoi(stage.substr(0, 2));
 }
 
-/// Reads a text as the number of a stage; -1 if it is anything else.
+/// Converts a text to the number of a stage, or to -1 if the text is not a number.
 int parse_number(std::string_view text) {
   int number = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -50,8 +50,8 @@ bool selected_by(const std::string& item, const std::string& stage) {
   return first >= 0 && number >= first && number <= last;
 }
 
-/// The workload and the stage in the name of a program, which is <workload>-<stage> or
-/// <workload>-<stage>-cpu. Both are empty for any other name.
+/// Splits the name of a program, <workload>-<stage> or <workload>-<stage>-cpu, into the workload
+/// and the stage. The workload and the stage are empty for any other name.
 std::pair<std::string, std::string> parse_name(std::string name) {
   if (name.ends_with("-cpu")) name.resize(name.size() - 4);
   const auto dash = name.find('-');
@@ -65,8 +65,9 @@ std::pair<std::string, std::string> parse_name(std::string name) {
              : std::pair<std::string, std::string>();
 }
 
-/// The programs in a list. Each line has the name of a program, its device and its source. A
-/// program with the device "analysis" analyses the accesses of the program in the line above.
+/// The programs in a list file. Each line contains the name of a program, its device and its
+/// source. A program with the device "analysis" analyses the accesses of the program in the
+/// previous line.
 std::vector<Program> listed(const fs::path& list) {
   std::vector<Program> programs;
   std::ifstream lines(list);
@@ -80,7 +81,7 @@ std::vector<Program> listed(const fs::path& list) {
   return programs;
 }
 
-/// The stage programs in a directory, sorted by name.
+/// The stage programs that exist in a directory, sorted by name.
 std::vector<Program> built(const fs::path& directory) {
   std::error_code error;
   std::vector<Program> programs;

@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// The value of a key in a run; if the run has no such key, the value in its recording.
+/// The value of a key in a run or, if the run does not have this key, in the recording of the run.
 const Json& value_of(const Json& run, const Json& recording, const char* key) {
   return run.contains(key) ? run.at(key) : recording.at(key);
 }
@@ -29,7 +29,7 @@ Recordings::Recordings(const fs::path& root, const std::vector<std::string>& wor
   for (const auto& entry : fs::directory_iterator(directory, none)) {
     if (entry.path().extension() != ".json") continue;
     const std::string text = text_of(entry.path());
-    // Parsing takes long and most recordings belong to other workloads, so we search the text
+    // Most recordings belong to other workloads, and parsing is slow. We therefore search the text
     // first.
     const auto mentions = [&](const std::string& workload) {
       return text.find(Json(workload).dump()) != std::string::npos;
@@ -39,8 +39,9 @@ Recordings::Recordings(const fs::path& root, const std::vector<std::string>& wor
   for (auto& [problem, runs] : runs_) sort_as_book(runs);
 }
 
-/// Sorts runs as the book selects them: the newest revision first; within a revision, whose runs
-/// were made in one session, the run with the most repeats first.
+/// Sorts runs in the order in which the book selects them. Runs of the newest revision come first.
+/// Within a revision, whose runs were made in one session, the runs with the most repeats come
+/// first.
 void Recordings::sort_as_book(std::vector<Run>& runs) {
   std::map<std::string, std::string> newest;  // the last date of each revision
   for (const Run& run : runs) newest[run.revision] = std::max(newest[run.revision], run.date);
@@ -68,7 +69,7 @@ void Recordings::read(const std::string& text) try {
     runs_[{of_run("workload"), of_run("dataset"), of_run("precision")}].push_back(found);
   }
 } catch (const Json::exception&) {
-  // Runs after a malformed one in the same file are not shown.
+  // If an entry is malformed, all later runs in the same file are ignored.
 }
 
 std::optional<Recorded> Recordings::find(const Problem& problem, const std::string& stage,

@@ -1,5 +1,5 @@
 /// \file
-/// Recordings as text: what `--json` writes, and what the files below docs/results contain.
+/// The text format of recordings: the output of `--json`, and the files below docs/results.
 
 #pragma once
 
@@ -8,12 +8,12 @@
 
 namespace staircase {
 
-/// The text of a recording: one line per entry, per run and per record.
+/// The text of a recording: one line per entry, one per run and one per record.
 ///
-/// A record omits each key whose value is the same in its run (`workload`, `dataset`, `precision`,
-/// `parameters`, `input`) or of the recording (`machine`, `revision`, `date`). A reader restores
-/// the complete record by copying these keys. docs/measure/recordings.py reads and writes this
-/// format, too.
+/// A record omits the keys `workload`, `dataset`, `precision`, `parameters` and `input` if they
+/// have the same values in the run. It omits the keys `machine`, `revision` and `date` if they have
+/// the same values in the recording. A reader restores the complete record by copying these keys.
+/// docs/measure/recordings.py reads and writes the same format.
 std::string recording_text(const nlohmann::ordered_json& recording);
 
 }  // namespace staircase

@@ -24,8 +24,8 @@ std::vector<std::string> lines_of(const fs::path& path) {
   return lines;
 }
 
-/// The lines of code: no blank lines, no comments, and neither the title nor the idea of the stage,
-/// which differ in every stage.
+/// The lines of code of a source. Blank lines and comments are excluded, and so are the title and
+/// the idea, because they differ in every stage.
 std::vector<std::string> code_of(const fs::path& path) {
   std::vector<std::string> lines = lines_of(path);
   std::erase_if(lines, [](const std::string& line) {
@@ -39,7 +39,8 @@ std::vector<std::string> code_of(const fs::path& path) {
   return lines;
 }
 
-/// Length of the longest common subsequence (dynamic programming that keeps two rows of the table).
+/// The length of the longest common subsequence, by dynamic programming that stores two rows of the
+/// table.
 std::size_t common_lines(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   std::vector<std::size_t> above(b.size() + 1), row(b.size() + 1);
   for (const auto& line : a) {
@@ -50,14 +51,14 @@ std::size_t common_lines(const std::vector<std::string>& a, const std::vector<st
   return above.back();
 }
 
-/// The number of lines of the header comment at the beginning of a source.
+/// The number of lines of the header comment of a source.
 std::ptrdiff_t header_length(const std::vector<std::string>& lines) {
   return std::find_if(lines.begin(), lines.end(),
                       [](const std::string& line) { return !line.starts_with("///"); }) -
          lines.begin();
 }
 
-/// A copy of a source file without its header comment.
+/// A copy of a source file without the header comment.
 struct Body {
   fs::path path;
   long header;  ///< the number of lines that are left out
@@ -71,7 +72,7 @@ struct Body {
   }
 };
 
-/// The line `@@ -1,7 +1,9 @@` of a hunk with `before` and `after` added to its line numbers.
+/// The line `@@ -1,7 +1,9 @@` of a hunk, with `before` and `after` added to the first line numbers.
 std::string renumbered(const std::string& hunk, long before, long after) {
   std::istringstream words(hunk);
   std::string mark, from, to;

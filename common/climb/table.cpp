@@ -27,7 +27,8 @@ std::string lines_text(const std::optional<LinesChanged>& lines) {
   return lines ? fmt::format("+{} -{}", lines->added, lines->removed) : "";
 }
 
-/// Shortens a text to a number of columns, between two words unless the first one is too long.
+/// Shortens a text to at most `columns` columns. The cut is between two words, unless the first
+/// word is too long.
 std::string fit(std::string text, int columns) {
   if (width_of(text) <= columns) return text;
   std::size_t end = text.size();
@@ -38,7 +39,7 @@ std::string fit(std::string text, int columns) {
   return text + "...";
 }
 
-/// The entry of the column *time*.
+/// The entry of a row in the column *time*.
 std::string time_entry(const Row& row) {
   if (row.timed()) return time_text(row.outcome.median());
   if (row.checked()) return "checked";
@@ -54,7 +55,7 @@ std::string total_entry(const Row& row) {
   return total ? time_text(*total) : "";
 }
 
-/// A ratio of this run; where the row shows a recorded time, the ratio of that recording.
+/// A ratio from this run or, if the row shows a recorded time, the same ratio from the recording.
 template <double Row::*here, double Recorded::*recorded>
 double figure(const Row& row) {
   return row.recorded ? *row.recorded.*recorded : row.*here;
@@ -62,20 +63,20 @@ double figure(const Row& row) {
 
 }  // namespace
 
-/// A column to the right of the stage and its idea.
+/// A column to the right of the columns for the stage and its idea.
 struct Column {
   const char* title;
   int width;
-  int importance;              ///< in a narrow table the least important columns are dropped first
-  bool TableContents::*shown;  ///< whether any row has an entry; null: always shown
-  std::string (*text)(const Row&);  ///< the entry of a row
-  const char* group = "";  ///< title above the titles of neighbouring columns; they share it
+  int importance;                   ///< least important columns are dropped first
+  bool TableContents::*shown;       ///< whether any row has an entry; null: always shown
+  std::string (*text)(const Row&);  ///< returns the entry of a row
+  const char* group = "";           ///< common title above neighbouring columns
 };
 
 namespace {
 
 constexpr bool TableContents::*always = nullptr;
-constexpr int indispensable = 10;  // the importance of columns that are never dropped
+constexpr int indispensable = 10;  // importance of columns that are never dropped
 constexpr const char* speed_up = "speed-up over";
 
 constexpr Column all_columns[] = {
@@ -102,8 +103,8 @@ constexpr Column all_columns[] = {
      [](const Row& row) { return row.sectors ? sectors_text(*row.sectors) : ""; }},
     {"lines", 9, 5, &TableContents::lines, [](const Row& row) { return lines_text(row.lines); }}};
 
-/// The columns of a table in order; the least important ones are dropped until the rest fits into
-/// `width`.
+/// The columns of a table, in order. The least important columns are dropped until the remaining
+/// columns fit into `width`.
 std::vector<const Column*> columns_within(const TableContents& contents, int width) {
   std::vector<const Column*> columns;
   for (const Column& column : all_columns)
@@ -123,7 +124,7 @@ std::vector<const Column*> columns_within(const TableContents& contents, int wid
   return columns;
 }
 
-/// A line about stages that did not run, or whose result is wrong, for the same reason.
+/// A line about stages that did not run, or that failed the check, for the same reason.
 std::string reason_text(const Outcome& outcome, const std::vector<std::string>& stages) {
   const std::string names = fmt::format("{}", fmt::join(stages, ", "));
   if (outcome.verdict == Verdict::differs)
@@ -134,7 +135,8 @@ std::string reason_text(const Outcome& outcome, const std::vector<std::string>& 
                      name_of(outcome.verdict), outcome.reason);
 }
 
-/// A line for each reason why stages did not run or are wrong; neighbouring stages share a line.
+/// One line for each reason why stages did not run or failed the check. Neighbouring stages share a
+/// line.
 std::string reasons(const std::vector<Row>& rows) {
   std::string text;
   for (auto row = rows.begin(); row != rows.end();) {
@@ -149,7 +151,8 @@ std::string reasons(const std::vector<Row>& rows) {
   return text;
 }
 
-/// The GPU and the dates of the recorded times: "an NVIDIA H200, 2026-11-21 to 2026-11-22".
+/// The GPU and the dates of the recorded times, for example "an NVIDIA H200, 2026-11-21 to
+/// 2026-11-22".
 std::string origin(const std::vector<Row>& rows) {
   std::set<std::string> gpus, dates;
   for (const Row& row : rows) {

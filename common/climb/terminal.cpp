@@ -14,13 +14,13 @@
 namespace staircase {
 namespace {
 
-/// The value of an environment variable; empty if it is not set.
+/// The value of an environment variable, or an empty text if the variable is not set.
 std::string_view environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
-/// Whether a stream is a terminal that understands escape sequences.
+/// Whether a stream is a terminal that supports escape sequences.
 bool understands_escapes(int stream) {
   return ::isatty(stream) != 0 && environment("TERM") != "dumb";
 }
@@ -31,10 +31,10 @@ int columns_of(int stream) {
   return known ? size.ws_col : 132;
 }
 
-/// A line and the indented lines after it, which continue it.
+/// A line, together with the indented lines that follow and continue this line.
 struct Paragraph {
   std::string text;
-  int width;  ///< of its widest line, in characters
+  int width;  ///< width of the widest line, in characters
 };
 
 std::vector<Paragraph> paragraphs_of(const std::string& text) {
@@ -49,7 +49,8 @@ std::vector<Paragraph> paragraphs_of(const std::string& text) {
 }
 
 /// The beginning of a text up to a column, if a word begins at this column after a space; otherwise
-/// empty. A label such as "Legal:   " stays on the first line of a broken paragraph.
+/// an empty text. It is a label such as "Legal:   ", which stays on the first line when the
+/// paragraph is broken.
 std::string label_of(const std::string& text, std::size_t column) {
   const bool begins = text.size() > column && text[column - 1] == ' ' && text[column] != ' ';
   return begins ? text.substr(0, column) : "";
@@ -111,7 +112,8 @@ void ProgressLine::clear() {
 bool wait_for_key(const std::string& prompt) {
   termios before{};
   if (::isatty(STDOUT_FILENO) == 0 || ::tcgetattr(STDIN_FILENO, &before) != 0) return true;
-  // Raw mode begins before the prompt appears, so a quick Ctrl-C arrives as a key, not as a signal.
+  // Raw mode begins before the prompt appears, so that an early Ctrl-C arrives as a key and not as
+  // a signal.
   termios raw = before;
   raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);
   ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);

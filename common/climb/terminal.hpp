@@ -1,5 +1,5 @@
 /// \file
-/// Output to a terminal: its width, colours, a progress line, and waiting for a key.
+/// Output to a terminal: width, colours, a progress line, and waiting for a key.
 
 #pragma once
 
@@ -8,23 +8,25 @@
 
 namespace staircase {
 
-/// Whether standard output is a terminal that shows colours.
+/// Whether standard output is a terminal that supports colours.
 bool has_colour();
 
-/// The width of the terminal in characters; 132 if standard output is no terminal.
+/// The width of the terminal in characters; 132 if standard output is not a terminal.
 int columns();
 
-/// The number of characters of a text in UTF-8.
+/// The number of characters in a UTF-8 text.
 int width_of(std::string_view text);
 
-/// Breaks lines that are longer than `columns` between words and indents the rest by `indent`.
-/// Indented lines in the input continue the line above and are first joined with it.
+/// Breaks lines that are longer than `columns` between two words, and indents the continuation
+/// lines by `indent`. Indented lines of the input continue the previous line, and are joined with
+/// it first.
 std::string broken(const std::string& text, int columns, int indent);
 
-/// Breaks the text at the width of the terminal; leaves it unchanged for files and pipes.
+/// Breaks a text at the width of the terminal. The text is unchanged if the output is a file or a
+/// pipe.
 std::string broken_for_terminal(const std::string& text, int indent);
 
-/// A line on standard error that shows the running program; it appears only on a terminal.
+/// A line on standard error that shows the running program. The line is printed only on a terminal.
 class ProgressLine {
  public:
   ~ProgressLine() { clear(); }
@@ -35,8 +37,8 @@ class ProgressLine {
   bool shown_ = false;
 };
 
-/// Waits for a key; returns false for q, Ctrl-C or the end of input. Without a terminal, returns
-/// true at once.
+/// Waits for a key. Returns false for the key q, for Ctrl-C and at the end of the input. Without a
+/// terminal, returns true immediately.
 bool wait_for_key(const std::string& prompt);
 
 }  // namespace staircase

@@ -1,6 +1,6 @@
 /// \file
-/// `--analyze`: runs the program of the stage in which every memory access of a kernel is checked
-/// and counted.
+/// Implements `--analyze`: runs the variant of a stage program that checks and counts every memory
+/// access of its kernels.
 
 #pragma once
 
@@ -9,11 +9,12 @@
 
 namespace staircase {
 
-/// Replaces this process by the analysed program in the same directory, <program>-analyze, with the
-/// same arguments. Returns if this is already the analysed program. \param options contains the
-/// path of the report and the number of analysed blocks per launch, if set \throws BadInput if the
-/// stage has no kernels, if this is not the CPU device's program, or if the
-///         number of blocks is not positive
+/// Replaces this process by the analysed program <program>-analyze in the same directory, with the
+/// same arguments. Returns if this process already is the analysed program.
+/// \param options contains the path of the report and the number of analysed blocks per launch, if
+/// set
+/// \throws BadInput if the stage has no kernels, if this is not the CPU device's program, or if the
+/// number of blocks is not positive
 /// \throws NotAvailable if the analysed program was not built
 void run_analysed(char** argv, const StageProgram& program, const StageOptions& options);
 

@@ -22,8 +22,8 @@ std::string joined(const std::vector<NamedValues>& named) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Sets a parameter to a value given as `key=value`; returns the index of the parameter.
-/// \throws BadInput if there is no such parameter or the value is not allowed
+/// Sets a parameter from a text `key=value` and returns the index of the parameter.
+/// \throws BadInput if the parameter does not exist or the value is not allowed
 std::size_t assign(const StageProgram& program, std::string_view assignment,
                    std::vector<double>& values) {
   const auto equals = assignment.find('=');
@@ -44,7 +44,7 @@ std::size_t assign(const StageProgram& program, std::string_view assignment,
 }
 
 /// Checks the rank, element type and size of an input array.
-/// \throws BadInput if one of them is not allowed
+/// \throws BadInput if the rank, the type or the size is not allowed
 void check_shape(const InputFormat& format, const NpyArray& input, const std::string& path) {
   if (const std::size_t rank = input.shape.size();
       rank < format.rank || rank > format.greatest_rank)
@@ -73,7 +73,8 @@ void check_shape(const InputFormat& format, const NpyArray& input, const std::st
 
 /// Checks that all values of an input array, or of a part of it, are in the allowed range.
 /// \param number_of converts an index in `input` to the index in the complete array, for the
-/// message \throws BadInput if a value is out of range
+/// message
+/// \throws BadInput if a value is out of range
 void check_values(const InputFormat& format, const NpyArray& input, const std::string& path,
                   const std::function<std::size_t(std::size_t)>& number_of) {
   std::visit(
@@ -89,14 +90,14 @@ void check_values(const InputFormat& format, const NpyArray& input, const std::s
       input.values);
 }
 
-/// The meanings of the files of --input in their order: "the matrix A, then the matrix B".
+/// The meanings of the files for --input, in their order: "the matrix A, then the matrix B".
 std::string meanings_of(const std::vector<InputFormat>& formats) {
   std::vector<std::string> meanings;
   for (const InputFormat& format : formats) meanings.push_back(format.meaning);
   return fmt::format("{}", fmt::join(meanings, ", then "));
 }
 
-/// Checks the problem against the limits of the stage.
+/// Checks that the parameters of the problem do not exceed the limits of the stage.
 /// \throws NotAvailable if a parameter exceeds its limit
 void check_limits(const StageProgram& program) {
   const auto limits = limits_of(program);
@@ -131,7 +132,8 @@ std::vector<NpyArray> read_inputs(const std::vector<InputFormat>& formats,
   return inputs;
 }
 
-/// The index in the complete array of an element of a part; both indices are in row-major order.
+/// Converts the index of an element in a part to the index in the complete array. Both indices are
+/// in row-major order.
 std::size_t number_in_whole(const Part& part, std::size_t element) {
   std::size_t number = 0, stride = 1;
   for (std::size_t d = part.shape.size(); d-- > 0;) {
@@ -143,8 +145,8 @@ std::size_t number_in_whole(const Part& part, std::size_t element) {
 }
 
 /// Reads the part of the input array that belongs to this rank. The problem determines the part
-/// from the shape of the array, so set_inputs() is called first without elements and then with the
-/// part.
+/// from the shape of the array. set_inputs() is therefore called twice: first without elements,
+/// then with the elements of the part.
 void read_part(const StageProgram& program, const std::vector<std::string>& paths,
                Precision precision) {
   const Ranks& ranks = *program.device->ranks;
@@ -230,7 +232,7 @@ std::string make_problem(const StageProgram& program, const StageOptions& option
   for (const auto& assignment : options.assignments)
     assigned.push_back(assign(program, assignment, values));
   program.set_values(values);
-  // Reading files may depend on the number of ranks, so the ranks start first.
+  // The ranks start before files are read, because the part to read depends on the number of ranks.
   if (program.device->ranks != nullptr) program.device->ranks->start();
   if (!options.inputs.empty()) {
     check_number_of_files(program.inputs, options.inputs);

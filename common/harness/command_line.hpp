@@ -1,5 +1,5 @@
 /// \file
-/// The command line of a stage program, and the problem that it selects.
+/// The command line of a stage program, and the selection of the problem.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace staircase {
 
-/// The options of the command line as text.
+/// The options of the command line, as texts.
 struct StageOptions {
   std::string dataset;
   std::vector<std::string> assignments;
@@ -23,11 +23,11 @@ struct StageOptions {
   bool describe = false;
 };
 
-/// Reads the command line; empty if it was --help, which is then printed.
+/// Reads the command line. For --help, prints the help text and returns an empty optional.
 /// \throws BadInput if an argument is unknown or lacks its value
 std::optional<StageOptions> read_options(int argc, char** argv, const StageProgram& program);
 
-/// Sets the problem of the program according to the options: data set, parameters and input files.
+/// Sets the problem of the program from the options: data set, parameters and input files.
 /// \returns the name of the data set, or "custom" if parameters or input files were given
 /// \throws BadInput if a value is not allowed or an input file cannot be used
 /// \throws NotAvailable if the problem exceeds the limits of the stage

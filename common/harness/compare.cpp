@@ -15,15 +15,15 @@ namespace {
 
 constexpr std::array names_of_scales{"element", "diagonal", "given"};
 
-/// The index of the element at position `offset` in row-major order, as text: "(2, 0, 7)".
+/// The index of the element at offset `offset` in row-major order, as text: "(2, 0, 7)".
 std::string index_of(std::size_t offset, const std::vector<std::size_t>& shape) {
   std::vector<std::size_t> index(shape.size());
   for (std::size_t d = shape.size(); d-- > 0; offset /= shape[d]) index[d] = offset % shape[d];
   return fmt::format("({})", fmt::join(index, ", "));
 }
 
-/// The position of the first element that is not finite in one of the arrays; the number of
-/// elements if all are finite.
+/// Returns the offset of the first element that is not finite in at least one of the arrays, or the
+/// number of elements if all elements are finite.
 template <typename A, typename B>
 std::size_t first_not_finite(const Elements<A>& a, const Elements<B>& b) {
   return first_that(a.size(), [&](std::size_t i) {
@@ -31,14 +31,14 @@ std::size_t first_not_finite(const Elements<A>& a, const Elements<B>& b) {
   });
 }
 
-/// The largest error and the position of its element.
+/// The largest error, and the offset of the element with this error.
 struct Worst {
   double error = 0;
   std::size_t at = 0;
 };
 
-/// The first element with the largest error. `error_of(i, difference)` returns the error of element
-/// i from its absolute difference; it is called only for unequal elements.
+/// Finds the first element with the largest error. `error_of(i, difference)` converts the absolute
+/// difference of element i to an error. The function is called only for unequal elements.
 template <typename A, typename B, typename ErrorOf>
 Worst worst_of(const Elements<A>& a, const Elements<B>& b, ErrorOf error_of) {
   const auto worsts = by_parts(a.size(), [&](std::size_t begin, std::size_t end) {
@@ -57,7 +57,7 @@ Worst worst_of(const Elements<A>& a, const Elements<B>& b, ErrorOf error_of) {
   return worst;
 }
 
-/// Errors by Scale::element.
+/// The largest error according to Scale::element.
 template <typename A, typename B>
 Worst worst_by_element(const Elements<A>& a, const Elements<B>& b, double floor) {
   const auto largest_by_part = by_parts(b.size(), [&](std::size_t begin, std::size_t end) {
@@ -72,8 +72,9 @@ Worst worst_by_element(const Elements<A>& a, const Elements<B>& b, double floor)
   });
 }
 
-/// Errors by Scale::diagonal, for a matrix of n columns. The difference is divided by the two roots
-/// one after the other, because the product of two diagonal elements may overflow or underflow.
+/// The largest error according to Scale::diagonal, for a matrix of n columns. The difference is
+/// divided by the roots of the two diagonal elements separately, because their product may overflow
+/// or underflow.
 template <typename A, typename B>
 Worst worst_by_diagonal(const Elements<A>& a, const Elements<B>& b, std::size_t n) {
   std::vector<double> roots(n);
@@ -84,7 +85,7 @@ Worst worst_by_diagonal(const Elements<A>& a, const Elements<B>& b, std::size_t 
   });
 }
 
-/// Errors by the scale of a tolerance.
+/// The largest error according to the scale of a tolerance.
 template <typename A, typename B>
 Worst worst_by(const Tolerance& tolerance, const Elements<A>& a, const Elements<B>& b,
                std::size_t rows) {
@@ -99,8 +100,8 @@ Worst worst_by(const Tolerance& tolerance, const Elements<A>& a, const Elements<
   }
 }
 
-/// Compares two arrays of equal shape without copying or converting their elements, which may take
-/// gigabytes.
+/// Compares two arrays of equal shape. The elements are neither copied nor converted, because they
+/// may take gigabytes of memory.
 template <typename A, typename B>
 Comparison compare_elements(const Elements<A>& a, const Elements<B>& b,
                             const std::vector<std::size_t>& shape, const Tolerance& tolerance) {

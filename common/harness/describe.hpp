@@ -1,5 +1,5 @@
 /// \file
-/// The description of a stage program (`--describe`), and its names.
+/// The description of a stage program, which `--describe` prints, and the names of the program.
 
 #pragma once
 
@@ -12,7 +12,7 @@ namespace staircase {
 
 using Json = nlohmann::ordered_json;
 
-/// The names of a stage, which follow from the path of its source,
+/// The names of a stage. The names follow from the path of the source,
 /// stages/<workload>/<stage>/<file>.
 struct StageNames {
   std::string workload;
@@ -21,20 +21,20 @@ struct StageNames {
   std::string program;  ///< <workload>-<stage>, or <workload>-<stage>-cpu on the CPU device
 };
 
-/// The names of a program's stage.
+/// Returns the names of the stage of a program.
 StageNames names_of(const StageProgram& program);
 
-/// "f64" or "f32".
+/// Returns "f64" or "f32".
 std::string name_of(Precision precision);
 
-/// The parameters as a JSON object; values of integer parameters are JSON integers.
+/// The parameters as a JSON object. Integer parameters have JSON integers as values.
 Json parameters_json(const StageProgram& program, const std::vector<double>& values);
 
-/// The largest values of parameters that the stage accepts, by name of the parameter; only
-/// parameters for which the stage has a lower limit than the workload.
+/// The largest values of parameters that the stage accepts, by the name of the parameter. The map
+/// contains only parameters whose limit is lower in this stage than in the workload.
 std::map<std::string, double> limits_of(const StageProgram& program);
 
-/// The JSON that `--describe` prints. It contains the tolerance for the default data set.
+/// The JSON that `--describe` prints. The JSON contains the tolerance for the default data set.
 Json describe(const StageProgram& program);
 
 }  // namespace staircase

@@ -1,6 +1,6 @@
 /// \file
-/// The device of a program: the processor, a GPU, or the CPU device. Each has its own library,
-/// which programs link with. Workloads are compiled once for all three.
+/// The device of a program: the processor, a GPU, or the CPU device. Each device has its own
+/// library, with which programs are linked. Workloads are compiled only once for all three devices.
 
 #pragma once
 
@@ -13,16 +13,18 @@ struct Ranks;
 /// The functions of a device that the harness needs.
 struct Device {
   std::string kind;  ///< "cpu", "gpu" or "cpu-device"
-  /// Initialises the device, so that this time is not part of the stage's time.
-  /// \throws NotAvailable if there is no such device
+  /// Initialises the device, so that the time of the initialisation is not part of the stage's
+  /// time.
+  /// \throws NotAvailable if the machine has no such device
   void (*prepare)();
-  std::string (*name)();              ///< such as "NVIDIA H200"
-  double (*free_memory)() = nullptr;  ///< in bytes; null if the device uses host memory
-  /// Seconds of a copy within device memory that reads bytes / 2 and writes bytes / 2; null without
-  /// a GPU.
+  std::string (*name)();              ///< for example "NVIDIA H200"
+  double (*free_memory)() = nullptr;  ///< bytes; null if the device uses host memory
+  /// Copies within device memory, which reads bytes / 2 and writes bytes / 2, and returns the time
+  /// in seconds. The pointer is null if the program does not use a GPU.
   double (*seconds_to_copy)(double bytes) = nullptr;
-  const Ranks* ranks = nullptr;  ///< null if the program is always one process
-  /// Launches an empty kernel and waits until the GPU has finished all work; null without a GPU.
+  const Ranks* ranks = nullptr;  ///< null for programs without ranks
+  /// Launches an empty kernel and waits until the GPU has finished all work. The pointer is null if
+  /// the program does not use a GPU.
   void (*wake)() = nullptr;
 };
 

@@ -1,4 +1,4 @@
-"""Writes the revision of the sources into a tarball; `meson dist` runs this script."""
+"""Writes the revision of the sources into a tarball. `meson dist` runs this script."""
 
 import os
 import pathlib

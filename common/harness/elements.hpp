@@ -1,5 +1,5 @@
 /// \file
-/// Input arrays in f64 or f32, and their conversion to the precision of a solve.
+/// Input arrays in f64 or f32, and their conversion to the precision in which a stage solves.
 
 #pragma once
 
@@ -21,13 +21,13 @@ inline bool is_empty(const EitherElements& elements) {
   return std::visit([](const auto& values) { return values.empty(); }, elements);
 }
 
-/// Moves the elements out of an array read from a file, which must be f64 or f32.
+/// Moves the elements out of an array that was read from a file. The array must be f64 or f32.
 inline EitherElements elements_of(NpyArray&& input) {
   if (auto* values = std::get_if<Elements<double>>(&input.values)) return std::move(*values);
   return std::get<Elements<float>>(std::move(input.values));
 }
 
-/// Converts the elements to type T if they have the other type.
+/// Converts the elements to type T, unless they already have this type.
 template <typename T>
 void convert(EitherElements& elements) {
   std::visit(

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
   throw BadInput(fmt::format("the file '{}' cannot be written: {}", path.string(), why));
 }
 
-/// Writes the complete text; returns false and sets errno if this fails.
+/// Writes the complete text. If this fails, returns false and sets errno.
 bool write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
@@ -32,7 +32,7 @@ bool write_all(int descriptor, std::string_view text) {
   return true;
 }
 
-/// An open file, which the destructor removes unless `keep` is set or rename_to() succeeded.
+/// An open file. The destructor removes the file unless `keep` is set or rename_to() succeeded.
 class NewFile {
  public:
   NewFile(const fs::path& path, int flags, bool keep)
@@ -81,7 +81,7 @@ RemovedBySignals::RemovedBySignals(fs::path path) : path_(std::move(path)) {
   struct sigaction action {};
   action.sa_handler = [](int signal) {
     ::unlink(unfinished_);
-    std::raise(signal);  // ends the program after this handler returns
+    std::raise(signal);  // ends the program after this handler has returned
   };
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   for (const int signal : signals) ::sigaddset(&action.sa_mask, signal);
@@ -118,7 +118,7 @@ void write_file(const fs::path& path, std::initializer_list<std::string_view> pa
     if (NewFile file(path, 0, true); !file.write(parts)) refuse(path, std::strerror(errno));
     return;
   }
-  // If the path is a symbolic link, the file that it points to is replaced.
+  // If the path is a symbolic link, the target of the link is replaced.
   const fs::path target = fs::weakly_canonical(path);
   const fs::path temporary = temporary_for(target);
   const RemovedBySignals removed(temporary);

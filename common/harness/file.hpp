@@ -1,5 +1,5 @@
 /// \file
-/// Output files that are written completely or not at all, and other file operations.
+/// Output files that are written either completely or not at all, and other file operations.
 
 #pragma once
 
@@ -11,20 +11,22 @@
 
 namespace staircase {
 
-/// Checks, before any work is done, that `path` can probably be written.
-/// \throws BadInput if its directory is missing or may not be written, or if it is a directory.
+/// Checks that `path` can probably be written. Programs call this function before they do any work.
+/// \throws BadInput if the directory of `path` is missing or not writable, or if `path` is a
+/// directory
 void check_writable(const std::filesystem::path& path);
 
-/// Writes `parts`, one after the other, to a temporary file in the directory of `path`, then
-/// renames the file. A device or a pipe is written directly. After an error, Ctrl-C or another
-/// signal, no partial file remains. \throws BadInput if the file cannot be written
+/// Writes `parts` consecutively to a temporary file in the directory of `path`, and then renames
+/// this file. A device or a pipe is written directly. After an error, Ctrl-C or another signal, no
+/// partial file remains.
+/// \throws BadInput if the file cannot be written
 void write_file(const std::filesystem::path& path, std::initializer_list<std::string_view> parts);
 
-/// The temporary name of an output file.
+/// The temporary name under which an output file is written.
 std::filesystem::path temporary_for(const std::filesystem::path& target);
 
 /// Removes an unfinished file if a signal ends the program during the lifetime of the object.
-/// Signals that are ignored or already have a handler are not changed.
+/// Signals that are ignored, or that already have a handler, are not affected.
 class RemovedBySignals {
  public:
   explicit RemovedBySignals(std::filesystem::path path);
@@ -39,18 +41,19 @@ class RemovedBySignals {
   struct sigaction before_[std::size(signals)] = {};
 };
 
-/// Writes to standard output and flushes it.
-/// \throws BadInput if standard output is closed or full.
+/// Writes a text to standard output and flushes it.
+/// \throws BadInput if standard output is closed or its device is full
 void write_stdout(std::string_view text);
 
-/// Discards everything that is written to standard output from now on.
+/// Discards all later output to standard output.
 void mute_stdout();
 
-/// Prepares the standard streams: writing to a closed stream fails, no file that is opened later
-/// gets its descriptor, and a closed pipe or the file size limit causes an error and not a signal.
+/// Prepares the standard streams. A write to a closed stream then fails, and no file that is opened
+/// later gets its descriptor. A closed pipe or an exceeded file size limit causes an error instead
+/// of a signal.
 void guard_standard_streams();
 
-/// A temporary directory of this process; the destructor removes it with its contents.
+/// A temporary directory of this process. The destructor removes the directory with its contents.
 class TemporaryDirectory {
  public:
   TemporaryDirectory();

@@ -21,8 +21,8 @@
 namespace staircase {
 namespace {
 
-/// The text after `separator` in the first line that begins with `key`, without spaces and
-/// quotation marks around it; empty if there is no such line.
+/// The text after `separator` in the first line that begins with `key`, without surrounding spaces
+/// and quotation marks. The text is empty if there is no such line.
 std::string value_in(const std::filesystem::path& path, std::string_view key, char separator) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -34,12 +34,13 @@ std::string value_in(const std::filesystem::path& path, std::string_view key, ch
   return "";
 }
 
-/// The value of `key` in a file, converted from KiB to bytes; 0 if there is none.
+/// The value of `key` in a file, converted from KiB to bytes; 0 if the file has no such key.
 double kibibytes_in(const char* path, std::string_view key) {
   return 1024 * std::strtod(value_in(path, key, ':').c_str(), nullptr);
 }
 
-/// The number in a file that contains only one; infinity if the file contains none.
+/// The number at the beginning of a file; infinity if the file cannot be read or does not begin
+/// with a number.
 double number_in(const std::filesystem::path& path) {
   double number;
   return std::ifstream(path) >> number ? number : std::numeric_limits<double>::infinity();
@@ -90,7 +91,7 @@ double available_memory(const std::filesystem::path& control_group) {
   const double limit = number_in(control_group / "memory.max");
   const double used = number_in(control_group / "memory.current");
   if (!std::isfinite(limit) || !std::isfinite(used)) return machine;
-  // Cached pages of files count as used, but the system can reclaim them.
+  // Pages of the file cache count as used memory, but the system can reclaim them.
   const auto statistics = control_group / "memory.stat";
   double files = 0;
   for (const char* key : {"inactive_file ", "active_file "})
@@ -99,8 +100,8 @@ double available_memory(const std::filesystem::path& control_group) {
 }
 
 double peak_memory() {
-  // getrusage() includes the memory of the parent process, of which a new process is a copy at
-  // first.
+  // By contrast, getrusage() would include the memory of the parent process, because a new process
+  // starts as a copy of its parent.
   if (const double peak = kibibytes_in("/proc/self/status", "VmHWM"); peak > 0) return peak;
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);

@@ -11,8 +11,8 @@
 namespace staircase {
 namespace {
 
-/// The memory that was available when the first array was created; the limit for all arrays
-/// together.
+/// The memory, in bytes, that was available when the first array was created. This value is the
+/// limit for the total size of all arrays.
 double memory_at_first() {
   static const double bytes = available_memory();
   return bytes;
@@ -40,7 +40,7 @@ MemoryCount& device_arrays() {
 
 void reserve(std::size_t bytes) {
   const double there = memory_at_first();
-  const bool absurd = static_cast<double>(bytes) > there;  // their sum could overflow
+  const bool absurd = static_cast<double>(bytes) > there;  // the sum could overflow
   const std::size_t needed = absurd ? bytes : host_arrays().add(bytes);
   if (static_cast<double>(needed) <= there) return;
   if (!absurd) host_arrays().subtract(bytes);

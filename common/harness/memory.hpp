@@ -1,5 +1,5 @@
 /// \file
-/// Counts the memory of arrays, and rejects arrays that exceed the available memory.
+/// Counts the memory of arrays, and rejects arrays that would exceed the available memory.
 
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace staircase {
 
-/// A counter of the bytes of existing arrays. All functions may be called by any thread.
+/// Counts the bytes of all existing arrays. All functions may be called from any thread.
 class MemoryCount {
  public:
-  /// Adds bytes; returns the new total.
+  /// Adds `bytes` and returns the new total.
   std::size_t add(std::size_t bytes) noexcept;
   void subtract(std::size_t bytes) noexcept { now_ -= bytes; }
 
@@ -22,12 +22,12 @@ class MemoryCount {
   std::atomic<std::size_t> now_ = 0, most_ = 0;
 };
 
-/// The counters for arrays in host memory and in device memory.
+/// The counters of arrays in host memory and of arrays in device memory.
 MemoryCount& host_arrays();
 MemoryCount& device_arrays();
 
-/// Adds `bytes` to the counter of host memory before they are allocated.
-/// \throws NotEnoughMemory if they are not available
+/// Adds `bytes` to the counter of host memory. The function must be called before the allocation.
+/// \throws NotEnoughMemory if fewer bytes are available
 void reserve(std::size_t bytes);
 
 }  // namespace staircase

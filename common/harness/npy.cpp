@@ -34,12 +34,12 @@ struct Header {
   std::vector<std::size_t> shape;
 };
 
-/// Parses a header, which is a Python dictionary with three keys.
+/// Parses a header, which is a Python dictionary with the keys descr, fortran_order and shape.
 class HeaderParser {
  public:
   explicit HeaderParser(std::string_view text) : text_(text) {}
 
-  /// Empty if the text is not a header.
+  /// Returns an empty optional if the text is not a valid header.
   std::optional<Header> parse() {
     Header header;
     bool has_descr = false, has_order = false, has_shape = false;
@@ -116,7 +116,7 @@ class HeaderParser {
   std::string_view text_;
 };
 
-/// Copies the elements of a column-major array of a shape into row-major order.
+/// Copies the elements of a column-major array with the given shape into row-major order.
 template <typename T>
 Elements<T> to_row_major(const Elements<T>& values, const std::vector<std::size_t>& shape) {
   Elements<T> rows(values.size());
@@ -132,7 +132,7 @@ Elements<T> to_row_major(const Elements<T>& values, const std::vector<std::size_
 
 enum class Read { failed, whole };
 
-/// A file that is open for reading; none if the descriptor is negative.
+/// A file that is open for reading; no file if the descriptor is negative.
 struct OpenFile {
   OpenFile() = default;
   OpenFile(const OpenFile&) = delete;
@@ -204,7 +204,8 @@ class Reader {
 
   void read_bytes(char* data, std::uintmax_t count) {
     if (count > left_) refuse(fmt::format("is truncated: {} bytes are missing", count - left_));
-    // All threads read, because a single core is too slow at touching new pages of memory.
+    // All threads read, because each page is initialised at its first write, and a single core does
+    // this too slowly.
     const auto are_read = by_parts(count, [&](std::size_t begin, std::size_t end) {
       return file_.read(data + begin, end - begin, at_ + begin);
     });
@@ -234,7 +235,8 @@ class Reader {
     return *header;
   }
 
-  /// Checks that the size of the file matches its shape; `bytes` is the size of an element.
+  /// Checks that the size of the file matches the shape in the header. `bytes` is the size of an
+  /// element in bytes.
   void check_size(const Header& header, std::uintmax_t bytes) const {
     for (const std::size_t extent : header.shape)
       if (__builtin_mul_overflow(bytes, extent, &bytes)) refuse("has a shape that is too large");
@@ -285,7 +287,8 @@ void to_row_major(NpyArray& array) {
 }
 
 std::string npy_header(std::string_view dtype, const std::vector<std::size_t>& extents) {
-  // A tuple of one element has a comma, and the whole header is padded to a multiple of 64 bytes.
+  // A tuple of one element ends with a comma, and the complete header is padded to a multiple of 64
+  // bytes.
   const std::string shape =
       fmt::format("({}{})", fmt::join(extents, ", "), extents.size() == 1 ? "," : "");
   std::string header =

@@ -22,11 +22,11 @@ struct NpyArray {
   std::vector<std::size_t> shape;  ///< extents, outermost first; empty for a scalar
   Values values;                   ///< f8, f4, i4 or i8, little-endian in the file
 
-  /// Number of elements.
+  /// The number of elements.
   std::size_t size() const;
   /// NumPy's name of the element type: `<f8`, `<f4`, `<i4` or `<i8`.
   std::string_view dtype() const;
-  /// The elements converted to f64. For an rvalue that already contains f64, they are moved.
+  /// The elements, converted to f64. The overload for rvalues moves the elements if they are f64.
   Elements<double> as_double() const&;
   Elements<double> as_double() &&;
 };
@@ -35,29 +35,29 @@ struct NpyArray {
 struct NpyLayout {
   std::vector<std::size_t> shape;
   std::string dtype;           ///< `<f8`, `<f4`, `<i4` or `<i8`
-  bool column_major;           ///< Fortran order
-  std::size_t elements_begin;  ///< in bytes from the beginning of the file
+  bool column_major;           ///< whether the file has Fortran order
+  std::size_t elements_begin;  ///< offset in bytes from the beginning of the file
 };
 
-/// Reads the header of a `.npy` file and checks that the size of the file matches it.
-/// \throws BadInput as read_npy() does
+/// Reads the header of a `.npy` file and checks that the size of the file matches the header.
+/// \throws BadInput under the same conditions as read_npy()
 NpyLayout read_npy_layout(const std::filesystem::path& path);
 
-/// An array with the shape and element type of a file, but without elements.
+/// An array with the shape and element type of a file, but without any elements.
 NpyArray without_elements(const NpyLayout& layout);
 
-/// Brings a column-major array into row-major order.
+/// Rearranges the elements of a column-major array into row-major order.
 void to_row_major(NpyArray& array);
 
-/// The bytes of a `.npy` file before its elements.
+/// The bytes at the beginning of a `.npy` file, up to the first element.
 std::string npy_header(std::string_view dtype, const std::vector<std::size_t>& shape);
 
-/// Reads a `.npy` file (versions 1 to 3; f4, f8, i4, i8; C or Fortran order).
-/// \throws BadInput if the file cannot be read or is not such a file
+/// Reads a `.npy` file (versions 1 to 3; element types f4, f8, i4 and i8; C or Fortran order).
+/// \throws BadInput if the file cannot be read or is not a `.npy` file
 NpyArray read_npy(const std::filesystem::path& path);
 
-/// Writes a `.npy` file (version 1, C order) under a temporary name, then renames it.
-/// \throws BadInput if it cannot be written; no partial file remains.
+/// Writes a `.npy` file (version 1, C order) under a temporary name, and then renames the file.
+/// \throws BadInput if the file cannot be written; no partial file remains
 void write_npy(const std::filesystem::path& path, const NpyArray& array);
 
 }  // namespace staircase

@@ -9,7 +9,7 @@
 namespace staircase {
 namespace {
 
-/// Parses a text that consists of one number of type T; returns false if it does not.
+/// Parses a text that consists of a single number of type T. Returns false for any other text.
 template <typename T>
 bool parse_whole(std::string_view text, T& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -1,5 +1,5 @@
 /// \file
-/// Strict conversion of numbers on the command line.
+/// Strict conversion of command-line arguments to numbers.
 
 #pragma once
 
@@ -8,15 +8,17 @@
 
 namespace staircase {
 
-/// Converts a text to an integer from `min` to `max`; error messages call it `name`.
-/// \throws BadInput if `text` is anything else
+/// Converts a text to an integer in the range from `min` to `max`. Error messages call the value
+/// `name`.
+/// \throws BadInput if `text` is not such an integer
 double parse_integer(std::string_view name, std::string_view text, double min, double max);
 
-/// Converts a text to a finite number from `min` to `max`; error messages call it `name`.
-/// \throws BadInput if `text` is anything else
+/// Converts a text to a finite number in the range from `min` to `max`. Error messages call the
+/// value `name`.
+/// \throws BadInput if `text` is not such a number
 double parse_real(std::string_view name, std::string_view text, double min, double max);
 
-/// A number as text with at most six significant digits.
+/// Converts a number to a text with at most six significant digits.
 std::string to_text(double value);
 
 }  // namespace staircase

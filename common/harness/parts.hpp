@@ -9,8 +9,9 @@
 
 namespace staircase {
 
-/// Divides the indices 0 to `count` - 1 into ranges of 2^20 and calls `function(begin, end)` for
-/// each, in parallel if there are several. \returns the results in the order of the ranges
+/// Divides the indices 0 to `count` - 1 into ranges of 2^20 indices and calls `function(begin,
+/// end)` for each range. Several ranges are processed in parallel.
+/// \returns the results in the order of the ranges
 template <typename Function>
 auto by_parts(std::size_t count, Function function) {
   constexpr std::size_t part = std::size_t{1} << 20;
@@ -21,7 +22,8 @@ auto by_parts(std::size_t count, Function function) {
   return found;
 }
 
-/// The first index below `count` for which predicate(i) is true; `count` if there is none.
+/// The smallest index below `count` for which predicate(i) is true; `count` if there is no such
+/// index.
 template <typename Predicate>
 std::size_t first_that(std::size_t count, Predicate predicate) {
   const auto firsts = by_parts(count, [&](std::size_t begin, std::size_t end) {

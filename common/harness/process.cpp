@@ -54,7 +54,7 @@ struct Pipe {
   }
 };
 
-/// Reads the available bytes and appends them; returns false at the end of the stream.
+/// Reads the available bytes and appends them to `to`. Returns false at the end of the stream.
 bool drain(const Descriptor& from, std::string& to) {
   std::array<char, 65536> buffer;
   const ssize_t count = ::read(from.get(), buffer.data(), buffer.size());
@@ -64,8 +64,8 @@ bool drain(const Descriptor& from, std::string& to) {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-/// Null-terminated array of C strings, for posix_spawnp(). The pointers are valid as long as
-/// `texts`.
+/// Converts texts to a null-terminated array of C strings for posix_spawnp(). The pointers remain
+/// valid as long as `texts`.
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
@@ -73,7 +73,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// The environment of this program with some variables added or replaced.
+/// The environment of this program, with some variables added or replaced.
 std::vector<std::string> environment_with(const std::vector<std::string>& added) {
   std::vector<std::string> environment = added;
   const auto is_added = [&](std::string_view variable) {
@@ -85,7 +85,8 @@ std::vector<std::string> environment_with(const std::vector<std::string>& added)
   return environment;
 }
 
-/// Actions in the new process before the program starts: directory, standard streams and signals.
+/// The actions of the new process before the program starts: the directory, the standard streams
+/// and the signals.
 struct Preparations {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -113,9 +114,10 @@ struct Preparations {
   Preparations& operator=(const Preparations&) = delete;
 };
 
-/// Starts a program by posix_spawnp(), which does not copy this process. The new program handles
-/// Ctrl-C by default, even if this one defers it. \throws BadInput if it cannot be started \throws
-/// Failure if the system has too little memory or too many processes
+/// Starts a program with posix_spawnp(), which does not copy this process. The new program handles
+/// Ctrl-C by default, even if this program defers it.
+/// \throws BadInput if the program cannot be started
+/// \throws Failure if the system has too little memory or too many processes
 pid_t start(const std::vector<std::string>& command, const ProcessOptions& options, int out,
             int err) {
   const auto environment = environment_with(options.environment);
@@ -135,7 +137,7 @@ pid_t start(const std::vector<std::string>& command, const ProcessOptions& optio
 InterruptsDeferred::InterruptsDeferred()
     : before_(std::signal(SIGINT, [](int) { interrupted = 1; })) {
   if (before_ == SIG_IGN)
-    std::signal(SIGINT, SIG_IGN);  // nohup and background jobs of shell scripts ignore it
+    std::signal(SIGINT, SIG_IGN);  // nohup and background jobs of scripts ignore SIGINT
 }
 
 InterruptsDeferred::~InterruptsDeferred() { std::signal(SIGINT, before_); }
@@ -171,7 +173,7 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
   std::array<pollfd, 2> streams{pollfd{out.read.get(), POLLIN, 0},
                                 pollfd{err.read.get(), POLLIN, 0}};
   while (streams[0].fd >= 0 || streams[1].fd >= 0) {
-    if (interrupted != 0) ::kill(child, SIGINT);  // the signal may have reached only this program
+    if (interrupted != 0) ::kill(child, SIGINT);  // the signal may have reached only this process
     if (::poll(streams.data(), streams.size(), 100) < 0) continue;
     if (streams[0].revents != 0 && !drain(out.read, result.out)) streams[0].fd = -1;
     if (streams[1].revents != 0 && !drain(err.read, result.err)) streams[1].fd = -1;

@@ -11,19 +11,19 @@ namespace staircase {
 
 /// The exit status and the output of a program.
 struct ProcessResult {
-  int status;       ///< exit status, or 128 + the signal that ended it
+  int status;       ///< exit status, or 128 + the number of the signal that ended the program
   std::string out;  ///< standard output
   std::string err;  ///< standard error
 };
 
-/// How to run a program.
+/// Settings for running a program.
 struct ProcessOptions {
-  std::string directory = {};                 ///< its working directory; empty for the current one
-  std::vector<std::string> environment = {};  ///< NAME=value, added to this program's own
-  std::vector<int> closed = {};               ///< standard streams that are closed in it
-  std::string out_path = {};  ///< a file for its standard output; empty to capture it
+  std::string directory = {};                 ///< working directory; empty: the current directory
+  std::vector<std::string> environment = {};  ///< NAME=value; added to this program's environment
+  std::vector<int> closed = {};               ///< descriptors of standard streams that are closed
+  std::string out_path = {};                  ///< a file for standard output; empty: capture it
   std::function<void(double)> tick =
-      {};  ///< called about ten times per second with the seconds so far
+      {};  ///< called about ten times per second with the elapsed seconds
 };
 
 /// Defers Ctrl-C (SIGINT) during the lifetime of the object, so that the program can end in an
@@ -39,16 +39,17 @@ class InterruptsDeferred {
   void (*before_)(int);
 };
 
-/// \throws Failure with Exit::interrupted if Ctrl-C was pressed while it was deferred
+/// \throws Failure with Exit::interrupted if Ctrl-C was pressed while SIGINT was deferred
 void throw_if_interrupted();
 
-/// Whether the PATH contains a program of this name.
+/// Whether a directory of PATH contains a program with this name.
 bool is_on_path(const std::string& name);
 
-/// Runs `command` (a path and its arguments, without a shell) and waits for its end. Its standard
-/// input is empty. \throws BadInput if the program cannot be started \throws Failure if Ctrl-C was
-/// pressed, which also ends the program, or if the system cannot create
-///         another process
+/// Runs `command` (a path and arguments, without a shell) and waits for its end. The program
+/// receives an empty standard input.
+/// \throws BadInput if the program cannot be started
+/// \throws Failure if Ctrl-C was pressed, which also ends the program, or if the system cannot
+/// create another process
 ProcessResult run_process(const std::vector<std::string>& command,
                           const ProcessOptions& options = {});
 

@@ -17,7 +17,7 @@ namespace {
 std::string program_name;
 void (*failure_reporter)(int status, const std::string& line) = nullptr;
 
-/// Reports the exception that is being handled; returns its exit status.
+/// Reports the current exception, and returns the corresponding exit status.
 int report_failure() {
   const auto report = [](Exit status, std::string_view sentence) {
     const std::string line = fmt::format("{}: {}\n", program_name, sentence);
@@ -42,7 +42,8 @@ int report_failure() {
   }
 }
 
-/// The terminate handler. An exception cannot leave a parallel region, so the program ends here.
+/// The terminate handler. An exception cannot propagate out of a parallel region, so it ends the
+/// program here.
 [[noreturn]] void end_by_failure() {
   if (std::current_exception() == nullptr) std::abort();
   const int status = report_failure();

@@ -6,8 +6,8 @@
 namespace staircase {
 namespace {
 
-/// The work of the problem, which is the same for all stages, and the memory traffic of this
-/// stage's kernels.
+/// The work of the problem, which is the same for all stages, and the modelled memory traffic of
+/// this stage's kernels.
 Json modelled(const StageProgram& program, Precision precision) {
   const Work work = program.work(precision);
   Json json{{"flops", work.flops}, {"bytes", work.bytes}};
@@ -17,13 +17,14 @@ Json modelled(const StageProgram& program, Precision precision) {
   return json;
 }
 
-/// The name of the input file, a list of names if there are several, or null.
+/// The name of the input file, or a list of names if there are several. The result is null without
+/// input files.
 Json names_of(const std::vector<std::string>& inputs) {
   if (inputs.empty()) return nullptr;
   return inputs.size() == 1 ? Json(inputs.front()) : Json(inputs);
 }
 
-/// The time of a repeat, its phases and its overlapping intervals.
+/// Converts a repeat to JSON: its time, its phases and its overlapping intervals.
 Json to_json(const Repeat& repeat) {
   Json json{{"seconds", repeat.seconds}, {"phases", Json::object()}};
   for (const auto& [name, seconds] : repeat.timeline.totals()) json["phases"][name] = seconds;

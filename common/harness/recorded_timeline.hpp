@@ -1,5 +1,5 @@
 /// \file
-/// The harness's implementation of Timeline.
+/// The Timeline that the harness passes to stages.
 
 #pragma once
 
@@ -11,28 +11,27 @@
 
 namespace staircase {
 
-/// A phase or an overlapping interval, in seconds since the creation of the timeline.
+/// A phase or an overlapping interval. Times are in seconds since the creation of the timeline.
 struct Span {
   std::string name;
   double begin;
   double end;
 };
 
-/// The total time of all spans of one name.
+/// The total time, in seconds, of all phases or intervals with the same name.
 struct PhaseTotal {
   std::string name;
   double seconds;
 };
 
-/// Stores the phases and intervals that a stage marks, with their times.
+/// Stores the phases and intervals that a stage marks, together with their times.
 class RecordedTimeline final : public Timeline {
  public:
   RecordedTimeline() = default;
 
-  /// \param phase a phase; empty for the first phase of the solve
-  /// \param hook a function that is called once, before this phase begins for the first time; its
-  /// time
-  ///              belongs to no phase
+  /// \param phase the name of a phase; empty for the first phase of the solve
+  /// \param hook a function that is called once, before this phase begins for the first time; the
+  /// duration of the call is not part of any phase
   RecordedTimeline(std::string phase, void (*hook)()) : phase_(std::move(phase)), hook_(hook) {}
 
   void begin(const char* name) override;
@@ -40,21 +39,22 @@ class RecordedTimeline final : public Timeline {
   void add_overlapping(const char* name, double begin, double end) override;
   double now() const override;
 
-  /// Converts the timeline to and from text, to send it to another process.
+  /// Convert the timeline to a text, for another process, and back.
   std::string to_text() const;
   static RecordedTimeline from_text(const std::string& text);
 
-  /// Whether the function was called. It is not called if the stage has no such phase.
+  /// Whether the hook was called. The hook is not called if the stage has no phase of the given
+  /// name.
   bool hook_was_called() const { return hook_was_called_; }
 
   const std::vector<Span>& spans() const { return spans_; }
   const std::vector<Span>& overlapping() const { return overlapping_; }
 
-  /// The time of each phase, in the order in which the phases first began.
+  /// The total time of each phase, in the order in which the phases first began.
   std::vector<PhaseTotal> totals() const;
 
-  /// The total time of the overlapping intervals of each name. The intervals may overlap each
-  /// other.
+  /// The total time of all overlapping intervals of each name. The intervals themselves may overlap
+  /// each other.
   std::vector<PhaseTotal> overlapping_totals() const;
 
  private:
@@ -63,7 +63,7 @@ class RecordedTimeline final : public Timeline {
   void (*hook_)() = nullptr;  // null after the call
   bool hook_was_called_ = false;
   std::vector<Span> spans_, overlapping_;
-  bool open_ = false;  // whether the last phase has not ended yet
+  bool open_ = false;  // whether the last phase has not ended
 };
 
 }  // namespace staircase

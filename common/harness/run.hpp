@@ -1,5 +1,5 @@
 /// \file
-/// One run of a stage program: its problem, its repeated solves, and their times.
+/// One run of a stage program: the problem, the repeated solves, and their times.
 
 #pragma once
 
@@ -13,42 +13,44 @@
 
 namespace staircase {
 
-/// The times of one timed solve in seconds.
+/// The times of one timed solve, in seconds.
 struct Repeat {
-  double seconds;                          ///< of the complete solve
-  RecordedTimeline timeline;               ///< of the slowest rank
-  std::vector<RecordedTimeline> of_ranks;  ///< by rank; empty for a program without ranks
-  /// Time of a copy of the bytes that the problem must read and write; empty without a GPU.
+  double seconds;                          ///< time of the complete solve
+  RecordedTimeline timeline;               ///< timeline of the slowest rank
+  std::vector<RecordedTimeline> of_ranks;  ///< timelines by rank; empty without ranks
+  /// The duration of a copy on the GPU that transfers as many bytes as the problem's compulsory
+  /// memory traffic. The value is empty if the program does not use a GPU.
   std::optional<double> copy_seconds;
 };
 
-/// A problem that was solved several times.
+/// The results of solving one problem several times.
 struct Run {
   std::string dataset;
-  std::vector<std::string> inputs;  ///< the names of the input files, or none
+  std::vector<std::string> inputs;  ///< names of the input files; may be empty
   Precision precision;
   bool awake;  ///< whether an empty kernel ran before the timed phase
   std::vector<Repeat> repeats;
-  Summary seconds;     ///< of the timed phase, or of the complete solve if no phase is timed
-  double array_bytes;  ///< largest total size of arrays, in device memory if there is a device
-  NpyArray solution;   ///< of the last repeat; on ranks, the part of this rank
+  Summary seconds;     ///< times of the timed phase, or of the complete solve if no phase is timed
+  double array_bytes;  ///< largest total size of arrays, in device memory if the device has its own
+  NpyArray solution;   ///< solution of the last repeat; on ranks, the part of this rank
 };
 
 /// Settings of a run.
 struct RunOptions {
   Precision precision;
   int warmup, repeat;
-  bool awake;  ///< whether an empty kernel runs before the timed phase
+  bool awake;  ///< whether to run an empty kernel before the timed phase
 };
 
 /// Solves the problem of the program repeatedly.
-/// \throws WrongResult if a solution is not finite, and the exceptions of the stage
+/// \throws WrongResult if a solution contains an element that is not finite, and the exceptions of
+/// the stage
 Run run_repeats(const StageProgram& program, const RunOptions& options);
 
-/// The record that `--json` writes.
+/// The JSON record of a run, which `--json` writes.
 nlohmann::ordered_json record_of(const StageProgram& program, const Run& run);
 
-/// The summary that is printed without `--json`.
+/// The summary of a run, which the program prints without `--json`.
 std::string summary_of(const StageProgram& program, const Run& run);
 
 }  // namespace staircase

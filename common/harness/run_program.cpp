@@ -18,8 +18,9 @@
 namespace staircase {
 namespace {
 
-/// Checks, before the input is generated, that input and solution fit into host memory. Arrays of a
-/// solve are checked when they are created. \throws NotEnoughMemory if they do not fit
+/// Checks, before the input is generated, that the input and the solution fit into host memory. The
+/// arrays of a solve are checked when they are created.
+/// \throws NotEnoughMemory if the input and the solution do not fit
 void check_memory(const StageProgram& program, Precision precision) {
   const Ranks* const ranks = program.device->ranks;
   const double needed = program.work(precision).bytes;
@@ -31,8 +32,8 @@ void check_memory(const StageProgram& program, Precision precision) {
                     needed, available));
 }
 
-/// The precision of a name.
-/// \throws BadInput if the stage does not offer it
+/// Returns the precision with the given name.
+/// \throws BadInput if the stage does not support this precision
 Precision precision_of(const StageProgram& program, const std::string& asked) {
   std::vector<std::string> names;
   for (const Precision precision : program.precisions) {
@@ -42,7 +43,7 @@ Precision precision_of(const StageProgram& program, const std::string& asked) {
   throw BadInput(fmt::format("--precision must be {}, not '{}'", fmt::join(names, " or "), asked));
 }
 
-/// Writes the solution to a file; on ranks, all ranks write their parts.
+/// Writes the solution to a file. In a program with ranks, each rank writes its part.
 void write_solution(const StageProgram& program, const std::string& path,
                     const NpyArray& solution) {
   if (program.part && program.device->ranks != nullptr)
@@ -62,7 +63,7 @@ void run(int argc, char** argv, const StageProgram& program) {
   if (!options->analyze && !options->blocks.empty())
     throw BadInput("--blocks limits --analyze; add --analyze");
 
-  // All checks that are possible without work come first.
+  // All checks that need no computation come first.
   const Precision precision = precision_of(program, options->precision);
   const auto repeat = static_cast<int>(parse_integer("--repeat", options->repeat, 1, 1e6));
   const auto warmup = static_cast<int>(parse_integer("--warmup", options->warmup, 0, 1e6));

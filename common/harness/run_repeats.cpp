@@ -13,8 +13,8 @@
 namespace staircase {
 namespace {
 
-/// The time that is compared between stages: the duration of the timed phase, or of the complete
-/// solve if the program has no timed phase.
+/// The time that is compared between stages, in seconds: the duration of the timed phase, or of the
+/// complete solve if the program has no timed phase.
 /// \throws WrongResult if the stage did not mark the timed phase
 double timed_seconds(const StageProgram& program, double whole, const RecordedTimeline& timeline) {
   if (program.timed_phase.empty()) return whole;
@@ -37,7 +37,7 @@ void check_finite(const NpyArray& solution) {
       solution.values);
 }
 
-/// The repeat of a solve on ranks, with the time and the phases of the slowest rank.
+/// A timed solve on ranks, with the time and the phases of the slowest rank.
 Repeat slowest_of(const StageProgram& program, double seconds, const RecordedTimeline& own) {
   Repeat repeat{program.device->ranks->maximum(seconds), {}, {}, {}};
   for (const std::string& text : program.device->ranks->all_texts(own.to_text()))
@@ -49,8 +49,9 @@ Repeat slowest_of(const StageProgram& program, double seconds, const RecordedTim
   return repeat;
 }
 
-/// The time in which the GPU copies the bytes that any stage must read and write; empty without a
-/// GPU, or if there is too little memory.
+/// The duration, in seconds, of a copy on the GPU that transfers as many bytes as the problem's
+/// compulsory memory traffic. The result is empty if the program does not use a GPU, or if too
+/// little memory is available.
 std::optional<double> copy_seconds(const StageProgram& program, Precision precision) {
   if (program.device->seconds_to_copy == nullptr) return {};
   const double bytes = program.work(precision).bytes;
@@ -67,8 +68,8 @@ Run run_repeats(const StageProgram& program, const RunOptions& options) {
   const Ranks* const ranks = program.device->ranks;
   const bool on_processor = program.device->free_memory == nullptr;
   for (int r = -warmup; r < repeat; ++r) {
-    run.solution = {};  // frees the previous solution: two may not fit into memory
-    if (ranks != nullptr) ranks->maximum(0);  // a barrier: all ranks start together
+    run.solution = {};  // frees the previous solution, because two may not fit into memory
+    if (ranks != nullptr) ranks->maximum(0);  // a barrier, so that all ranks start together
     RecordedTimeline timeline =
         awake ? RecordedTimeline(program.timed_phase, program.device->wake) : RecordedTimeline();
     run.solution = program.solve(precision, timeline);

@@ -7,7 +7,7 @@
 
 namespace staircase {
 
-/// The summary of repeated measurements of one quantity.
+/// A summary of repeated measurements of one quantity.
 struct Summary {
   double min;
   double median;
@@ -17,8 +17,8 @@ struct Summary {
   double spread() const { return 0.5 * (max - min) / median; }
 };
 
-/// Summarises at least one sample.
-/// \throws std::invalid_argument if there is none
+/// Summarises the samples, of which there must be at least one.
+/// \throws std::invalid_argument if `samples` is empty
 Summary summarise(std::vector<double> samples);
 
 }  // namespace staircase

@@ -9,7 +9,7 @@
 namespace staircase {
 namespace {
 
-/// The first elements of a solution, as text.
+/// The first elements of a solution as text.
 std::string beginning(const NpyArray& solution) {
   return std::visit(
       [](const auto& values) {
@@ -22,7 +22,7 @@ std::string beginning(const NpyArray& solution) {
       solution.values);
 }
 
-/// One line with the median time of each phase; `where` is appended to the names.
+/// A line with the median time of each phase. `where` is appended to the names of the phases.
 std::string phases_text(const std::vector<Repeat>& repeats,
                         std::vector<PhaseTotal> (RecordedTimeline::*totals)() const,
                         const char* where) {

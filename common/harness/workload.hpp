@@ -18,7 +18,7 @@
 
 namespace staircase {
 
-/// A parameter of the problem that users may set.
+/// A parameter of the problem, which users may set.
 template <typename Problem>
 struct Parameter {
   std::string name;
@@ -35,40 +35,46 @@ struct NamedProblem {
   Problem problem;
 };
 
-/// A workload; its solution is an array of `rank` dimensions.
+/// A workload, whose solution is an array of `rank` dimensions.
 template <typename Problem, std::size_t rank>
 struct Workload {
   std::vector<Parameter<Problem>> parameters;
   std::vector<NamedProblem<Problem>> datasets;    ///< the first is the default
-  std::vector<NamedProblem<Problem>> test_cases;  ///< awkward sizes, for tests
-  std::vector<InputFormat> inputs;  ///< formats of the input files, in this order; all or none
-  void (*set_inputs)(Problem&, std::vector<NpyArray>);  ///< receives checked input arrays
-  void (*check)(const Problem&, Precision);  ///< checks conditions beyond ranges; throws BadInput
-  /// Generates the input from the parameters before the timed solves, for one precision. Null if
-  /// solve() uses only the parameters. Arrays from set_inputs() are already present.
+  std::vector<NamedProblem<Problem>> test_cases;  ///< problems with awkward sizes, for tests
+  std::vector<InputFormat> inputs;  ///< formats of the input files; users pass all or none
+  void (*set_inputs)(Problem&, std::vector<NpyArray>);  ///< receives the checked input arrays
+  void (*check)(const Problem&, Precision);  ///< checks conditions between values; throws BadInput
+  /// Generates the input from the parameters, in one precision, before the timed solves. Arrays
+  /// from set_inputs() are already present. The pointer is null if solve() uses only the
+  /// parameters.
   void (*prepare)(Problem&, Precision) = nullptr;
   Work (*work)(const Problem&, Precision);
-  /// The largest allowed error of a solution in a precision, compared with stage zero in f64.
+  /// The largest allowed error of a solution in the given precision. The reference is stage zero in
+  /// f64.
   Tolerance (*tolerance)(const Problem&, Precision);
-  /// The phase whose time is compared between stages; null for the complete solve.
+  /// The phase whose time is compared between stages; null if the time of the complete solve is
+  /// compared.
   const char* timed_phase = nullptr;
-  /// Throws BadInput if the solution shows that the problem has none; null if every problem has a
-  /// solution. It is called before the harness checks that all elements are finite.
+  /// Throws BadInput if the computed solution shows that the problem has no solution. The pointer
+  /// is null if every problem has a solution. The harness calls the function before it checks that
+  /// all elements are finite.
   void (*check_solution)(const Problem&, const NpyArray&) = nullptr;
-  /// By stage: the number of elements that its kernels transfer between device memory and the chip,
-  /// if each kernel reads its input once and writes its output once.
+  /// Maps the name of a stage to the number of elements that its kernels transfer between device
+  /// memory and the chip. The number assumes that each kernel reads its input once and writes its
+  /// output once.
   std::map<std::string, double (*)(const Problem&)> traffic = {};
-  /// By stage: the largest values of parameters that it accepts, by name, if less than `max`.
+  /// Maps the name of a stage to the largest parameter values that it accepts, by the name of the
+  /// parameter. Contains only limits below `max`.
   std::map<std::string, std::map<std::string, double>> limits = {};
-  /// Stages whose ranks have several threads each; such ranks must not be bound to one core.
+  /// The stages whose ranks have several threads each. Such ranks must not be bound to one core.
   std::set<std::string> threaded = {};
-  /// Converts a checked solution to the form that users expect; null if stages already return this
-  /// form.
+  /// Converts a checked solution to the form that users expect. The pointer is null if stages
+  /// already return this form.
   void (*finish)(const Problem&, NpyArray&) = nullptr;
   /// For stages on ranks: the part of the input, and of the solution, that belongs to this rank.
-  /// set_inputs() is then called twice: with the shape of the input but without elements, and with
-  /// the elements of the part. prepare() generates the part, and a stage returns the part of the
-  /// solution.
+  /// The harness then calls set_inputs() twice: first with the shape of the input but without
+  /// elements, then with the elements of the part. prepare() generates only the part, and a stage
+  /// returns its part of the solution.
   Part (*part)(const Problem&) = nullptr;
 };
 
@@ -124,11 +130,11 @@ NpyArray to_npy(Array<T, rank> array) {
 
 }  // namespace detail
 
-/// The body of a stage's `main`: reads the command line, solves the problem, checks, times and
-/// writes.
+/// The body of a stage's `main`. The function reads the command line, solves the problem, checks
+/// and times the solves, and writes the results.
 ///
-/// The workload and the stage have the names of the directories that contain `source`.
-/// \returns the exit status (see Exit).
+/// The names of the workload and the stage are the names of the directories that contain `source`.
+/// \returns the exit status (see Exit)
 template <typename Problem, std::size_t rank>
 int run_stage(int argc, char** argv, const Workload<Problem, rank>& workload,
               const Stage<Problem, rank>& stage, const char* source) {

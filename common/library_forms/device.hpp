@@ -1,5 +1,6 @@
 /// \file
-/// What the programs for libraries on GPUs share: checked calls, and matrices in device memory.
+/// Common parts of the programs that time GPU libraries: checked calls, and matrices in device
+/// memory.
 
 #pragma once
 
@@ -19,7 +20,7 @@ namespace forms {
 inline void check(cudaError_t error) {
   if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
 }
-/// A library that refuses a form leaves the device usable.
+/// Throws std::invalid_argument if a library rejects a form. The device stays usable in this case.
 template <typename Status>
 requires std::is_enum_v<Status>
 void check(Status status) {
@@ -27,7 +28,7 @@ void check(Status status) {
     throw std::invalid_argument("refused with status " + std::to_string(static_cast<int>(status)));
 }
 
-/// Runs a call of a library and waits for the device.
+/// Checks the status of a library call, and waits until the device has finished.
 template <typename Status>
 void finish(Status status) {
   check(status);
@@ -57,7 +58,7 @@ class Device {
   std::size_t count_;
 };
 
-/// A matrix in device memory: element (i, j) is at i * down + j * across.
+/// A matrix in device memory. Element (i, j) has the offset i * down + j * across.
 template <typename T>
 struct Matrix {
   T* values;
@@ -83,9 +84,10 @@ inline __device__ double random_value(std::uint64_t index) {
 
 enum class Kind { general, definite, toeplitz };
 
-/// Fills a matrix by columns or by rows: random values, a symmetric matrix whose eigenvalues are at
-/// least 0.3, or a symmetric Toeplitz matrix of the autocorrelations 0.5^|i - j|. The first column
-/// of `a` is column `first` of the matrix.
+/// Fills a matrix that is stored by columns or by rows. According to `kind`, the matrix is random,
+/// symmetric with eigenvalues of at least 0.3, or a symmetric Toeplitz matrix with the
+/// autocorrelations 0.5^|i - j|. `first` is the index, in the complete matrix, of the first column
+/// of `a`.
 template <typename T>
 __global__ void fill(Matrix<T> a, Kind kind, std::int64_t first) {
   const std::int64_t count = a.rows * a.cols, step = std::int64_t{blockDim.x} * gridDim.x;
@@ -113,8 +115,9 @@ void fill_matrix(Matrix<T> a, Kind kind, std::int64_t first = 0) {
   check(cudaDeviceSynchronize());
 }
 
-/// Adds the squares of the differences and of the elements of `b`, below and on the diagonal only
-/// if `lower`. The first columns of `a` and `b` are column `first` of the matrices.
+/// Adds the squares of the differences to sums[0], and the squares of the elements of `b` to
+/// sums[1]. If `lower`, only elements on and below the diagonal count. `first` is the index, in the
+/// complete matrices, of the first column of `a` and `b`.
 template <typename T>
 __global__ void compare(Matrix<T> a, Matrix<T> b, bool lower, std::int64_t first, double* sums) {
   const std::int64_t count = a.rows * a.cols, step = std::int64_t{blockDim.x} * gridDim.x;
@@ -131,7 +134,8 @@ __global__ void compare(Matrix<T> a, Matrix<T> b, bool lower, std::int64_t first
   atomicAdd(sums + 1, size);
 }
 
-/// The relative difference of two matrices in the Frobenius norm.
+/// The relative difference of two matrices in the Frobenius norm. If `lower`, only elements on and
+/// below the diagonal count.
 template <typename T>
 double difference(Matrix<T> a, Matrix<T> b, bool lower) {
   const Device<double> sums(2);

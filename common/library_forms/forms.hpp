@@ -1,7 +1,9 @@
 /// \file
-/// Forms of library calls: times them, checks that they agree, and prints a line per form.
+/// Times several forms of a library call, checks that their results agree, and prints one line per
+/// form.
 ///
-/// The forms of a group solve the same problem, for example with another triangle or storage order.
+/// The forms of a group solve the same problem, for example with different triangles or storage
+/// orders.
 
 #pragma once
 
@@ -19,11 +21,11 @@ namespace forms {
 
 template <typename T>
 constexpr const char* precision = std::is_same_v<T, double> ? "f64" : "f32";
-/// The largest relative difference between two forms that is due to rounding.
+/// The largest relative difference between two forms that rounding can cause.
 template <typename T>
 constexpr double tolerance = std::is_same_v<T, double> ? 1e-11 : 2e-3;
 
-/// Selects the function of a precision.
+/// Selects one of two functions according to the precision T.
 template <typename T, typename F64, typename F32>
 auto of(F64 f64, F32 f32) {
   if constexpr (std::is_same_v<T, double>)
@@ -37,7 +39,8 @@ std::string group_name(const std::string& workload, const std::string& size) {
   return workload + "." + precision<T> + "." + size;
 }
 
-/// The command line: the workloads whose forms are timed, all if it names none.
+/// The command line. The arguments are the names of the workloads whose forms are timed. Without
+/// names, all workloads are timed.
 class Arguments {
  public:
   Arguments(int argc, char** argv) : words_(argv + 1, argv + argc) {
@@ -46,7 +49,7 @@ class Arguments {
   bool wants(const std::string& workload) const {
     return words_.empty() || std::find(words_.begin(), words_.end(), workload) != words_.end();
   }
-  /// The size of a problem, which is small if the forms are only checked.
+  /// The size of a problem. The size is smaller if the forms are only checked (--tiny).
   int size(int full) const { return std::max(full / scale_, 1); }
 
  private:
@@ -54,22 +57,23 @@ class Arguments {
   int scale_;
 };
 
-/// A form in which a library solves the problem of a group.
+/// A form of a library call that solves the problem of a group.
 struct Form {
   std::string name;
-  std::function<void()> prepare;  ///< restores the operands that a call overwrites; not timed
-  std::function<void()> call;     ///< is timed, and returns when the work is complete
+  std::function<void()> prepare;  ///< restores operands that a call overwrites; not timed
+  std::function<void()> call;     ///< the timed call; returns when the work is complete
   std::function<double()> error;  ///< relative difference from the first form of the group
 };
 
-/// The forms of one problem. Its name has the words workload, precision and size, joined by dots.
+/// The forms that solve one problem. The name of the group consists of workload, precision and
+/// size, separated by dots.
 struct Group {
   std::string name;
   double tolerance;  ///< largest relative difference between two forms
   std::vector<Form> forms;
 };
 
-/// The median duration of `repeats` calls after one call for warming up, in seconds.
+/// The median duration of `repeats` calls, in seconds, after one warm-up call.
 inline double seconds(const Form& form, int repeats) {
   const auto once = [&form] {
     form.prepare();
@@ -84,10 +88,10 @@ inline double seconds(const Form& form, int repeats) {
   return times[times.size() / 2];
 }
 
-/// Times the forms of a group and prints for each one its name, its seconds and its difference from
-/// the first form. A form that the library refuses, or that differs by more than rounding, is
-/// printed as a comment.
-/// \throws std::runtime_error at the end if two forms disagree
+/// Times the forms of a group. For each form, the function prints the name, the seconds and the
+/// relative difference from the first form. A form that the library rejects, or that differs by
+/// more than the tolerance, is printed as a comment.
+/// \throws std::runtime_error at the end if a form differs from the first form
 inline void run(const Group& group, int repeats) {
   std::string different;
   for (const Form& form : group.forms) {

@@ -1,6 +1,6 @@
 /// \file
 /// Times the forms in which cuBLAS, cuBLASLt, cuSOLVER and cuSPARSE can solve the problems of the
-/// workloads.
+/// workloads on one GPU.
 ///
 /// Usage: library_forms_gpu [--tiny] [WORKLOAD]...
 
@@ -51,7 +51,7 @@ struct Handles {
   }
 };
 
-/// A handle of cuBLAS that has not been used, for the cost of a first call.
+/// A new cuBLAS handle, to measure the cost of the first call with a handle.
 class NewHandle {
  public:
   ~NewHandle() { cublasDestroy(handle_); }
@@ -144,7 +144,7 @@ void cholesky(const Handles& h, std::int64_t n, int repeats) {
 
 // --- Products
 
-/// A product by cuBLASLt with one of the algorithms that its heuristic suggests.
+/// A product by cuBLASLt with one of the algorithms that the library's heuristic returns.
 template <typename T>
 class LtProduct {
  public:
@@ -188,11 +188,12 @@ class LtProduct {
   int algorithms_ = 0;
 };
 
-/// AᵀA with A by rows, and with A by columns.
+/// Computes AᵀA, with A stored by rows and with A stored by columns.
 void ata(const Handles& h, std::int64_t rows, std::int64_t cols, int repeats) {
   using T = double;
   const Device<T> a(rows * cols), turned(rows * cols), c(cols * cols), reference(cols * cols);
-  // For cuBLAS, `a` is a matrix of cols × rows elements, and `turned` its transpose.
+  // For cuBLAS, `a` is a column-major matrix of cols × rows elements, and `turned` is its
+  // transpose.
   fill_matrix(by_columns(a, cols, rows, cols), Kind::general);
   const T one = 1, zero = 0;
   check(cublasDgeam(h.blas, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one, a.get(), cols, &zero,
@@ -289,7 +290,8 @@ void ata(const Handles& h, std::int64_t rows, std::int64_t cols, int repeats) {
   forms::run(group, repeats);
 }
 
-/// C = A B by rows, which is Cᵀ = Bᵀ Aᵀ by columns: l × m times m × n.
+/// Computes C = A B for row-major matrices of l × m and m × n elements. In column-major order, this
+/// is Cᵀ = Bᵀ Aᵀ.
 template <typename T>
 void matmul(const Handles& h, const std::string& size, std::int64_t l, std::int64_t m,
             std::int64_t n, int repeats) {
@@ -341,13 +343,15 @@ void matmul(const Handles& h, const std::string& size, std::int64_t l, std::int6
 
 // --- Triangular solves
 
-/// L x = b with L by rows, the upper triangle by columns; and with the transposed storage.
+/// Solves L x = b. L is stored by rows, which is an upper triangle in column-major order, or by
+/// columns.
 template <typename T>
 void triangular_solve(const Handles& h, std::int64_t n, std::int64_t rhs, int repeats) {
   const Device<T> upper((n + 32) * n), lower(n * n), b(n * rhs), x(n * rhs), turned_b(n * rhs);
   const Device<T> reference(n * rhs), padded((n + 32) * n);
   fill_matrix(by_columns(lower, n, n, n), Kind::definite);
-  // The matrix is symmetric: its triangles are the two storages of one triangular matrix.
+  // The matrix is symmetric, so its two triangles are the two storage orders of one triangular
+  // matrix.
   fill_matrix(by_columns(upper, n, n, n), Kind::definite);
   fill_matrix(by_columns(padded, n, n, n + 32), Kind::definite);
   fill_matrix(by_columns(b, n, rhs, n), Kind::general);
@@ -424,7 +428,7 @@ void triangular_solve(const Handles& h, std::int64_t n, std::int64_t rhs, int re
 
 // --- Tridiagonal systems
 
-/// Diagonally dominant systems, interleaved or one after the other.
+/// Solves diagonally dominant systems, which are stored interleaved or one after the other.
 template <typename T>
 void tridiagonal(const Handles& h, int m, int systems, int repeats) {
   const std::size_t count = std::size_t(m) * systems;
@@ -443,7 +447,7 @@ void tridiagonal(const Handles& h, int m, int systems, int repeats) {
     const std::size_t row = i == 0 ? 0 : m - 1;
     check(cudaMemset(given[i].get() + row * systems, 0, systems * sizeof(T)));
   }
-  // The same systems, each stored as consecutive elements.
+  // Copies of the systems, stored one after the other.
   std::vector<Device<T>> strided;
   const T one = 1, zero = 0;
   for (int i = 0; i < 4; ++i) {
@@ -599,7 +603,8 @@ void yule_walker_batch(const Handles& h, int systems, int n, int repeats) {
   const std::size_t size = std::size_t(n) * n;
   const Device<T> a(size * systems), work(size * systems), b(std::size_t(n) * systems),
       x(std::size_t(n) * systems), reference(std::size_t(n) * systems);
-  // Columns of all matrices in a row: element (i, j) depends on |i - j| of its own matrix.
+  // The columns of all matrices are consecutive. Element (i, j) of each matrix depends only on |i -
+  // j|.
   const Device<T> one_matrix(size);
   fill_matrix(by_columns(one_matrix, n, n, n), Kind::toeplitz);
   for (int s = 0; s < systems; s += 1)

@@ -30,7 +30,7 @@ std::vector<T> random_values(std::size_t count) {
   return filled;
 }
 
-/// A symmetric matrix whose eigenvalues are at least 0.3.
+/// Creates a symmetric matrix of n × n elements whose eigenvalues are at least 0.3.
 template <typename T>
 std::vector<T> definite(std::size_t n) {
   std::vector<T> a = random_values<T>(n * n);
@@ -41,8 +41,9 @@ std::vector<T> definite(std::size_t n) {
   return a;
 }
 
-/// The relative difference of two matrices of n rows in the Frobenius norm: of all elements, or of
-/// the lower triangle by rows. The first one is read transposed if `transposed`.
+/// The relative difference of two matrices with n rows in the Frobenius norm. The difference covers
+/// all elements, or only the lower triangle if `triangle`. Matrices are row-major; `a` is read
+/// transposed if `transposed`.
 template <typename T>
 double difference(const std::vector<T>& a, const std::vector<T>& b, std::size_t n, bool triangle,
                   bool transposed) {
@@ -57,7 +58,7 @@ double difference(const std::vector<T>& a, const std::vector<T>& b, std::size_t 
   return std::sqrt(squares / size);
 }
 
-/// Compares with the result of the first form, which it keeps.
+/// Stores the result of the first form, and compares the results of all other forms with it.
 template <typename T>
 class First {
  public:
@@ -79,7 +80,7 @@ void cholesky(lapack_int n, int repeats) {
   std::vector<T> work;
   First<T> first;
   Group group{group_name<T>("cholesky", std::to_string(n)), tolerance<T>, {}};
-  // A triangle of a matrix by columns is the other triangle of the matrix by rows.
+  // A triangle of a column-major matrix is the opposite triangle of the row-major matrix.
   for (const char part : {'U', 'L'})
     group.forms.push_back(
         {std::string("potrf_") + (part == 'U' ? "upper" : "lower"), [&] { work = a; },
@@ -161,7 +162,7 @@ void triangular_solve(std::size_t n, int repeats) {
   First<T> first;
   Group group{group_name<T>("triangular_solve", std::to_string(n)), tolerance<T>, {}};
   const auto prepare = [&] { x = b; };
-  // The matrix is symmetric: its lower triangle by rows is its upper triangle by columns.
+  // The matrix is symmetric, so its lower triangle by rows is its upper triangle by columns.
   for (const bool by_rows : {true, false}) {
     const auto order = by_rows ? CblasRowMajor : CblasColMajor;
     const std::string name = by_rows ? "by_rows" : "by_columns";

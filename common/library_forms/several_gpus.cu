@@ -1,6 +1,6 @@
 /// \file
-/// Times the forms in which cusolverMg can factorise a matrix in the memories of several GPUs, and
-/// `Xpotrf` of cuSOLVER on one GPU for comparison.
+/// Times the forms in which cusolverMg can factorise a matrix that is distributed over several
+/// GPUs. For comparison, also times `Xpotrf` of cuSOLVER on one GPU.
 ///
 /// Usage: library_forms_several_gpus [--tiny] [WORKLOAD]...
 
@@ -52,7 +52,7 @@ void synchronise(const Devices& devices) {
   }
 }
 
-/// Enables or disables the access of each device to the memories of the other devices.
+/// Enables or disables the access of each device to the memory of all other devices.
 void set_peer_access(const Devices& devices, bool enable) {
   for (const int device : devices)
     for (const int peer : devices) {
@@ -66,28 +66,28 @@ void set_peer_access(const Devices& devices, bool enable) {
     }
 }
 
-/// The number of columns for which each GPU has memory.
+/// The number of columns for which each GPU allocates memory.
 std::int64_t columns_per_gpu(std::int64_t n, std::int64_t block, std::int64_t gpus) {
   return (n + block * gpus - 1) / (block * gpus) * block;
 }
 
-/// Memory on each GPU that all forms use in turn.
+/// The memory on one GPU, which all forms use one after the other.
 template <typename T>
 struct Memory {
-  Device<T> matrix;   // blocks of columns
+  Device<T> matrix;   // column blocks of the matrix
   Device<T> room;     // workspace
-  Device<T> columns;  // a block of columns of the reference
+  Device<T> columns;  // a column block of the reference
   Device<double> sums;
 };
 
-/// How a matrix is distributed.
+/// The distribution of a matrix over GPUs: blocks of `block` columns are assigned cyclically.
 struct Layout {
   Devices devices;
   std::int64_t n, block, lda;
   bool column_order = true;
 };
 
-/// A handle of cusolverMg, and a matrix whose blocks of columns are assigned cyclically to GPUs.
+/// A cusolverMg handle, and a matrix whose blocks of columns are assigned cyclically to GPUs.
 template <typename T>
 class Distributed {
  public:
@@ -131,7 +131,7 @@ class Distributed {
   cudaLibMgMatrixDesc_t matrix_{};
 };
 
-/// The forms for one matrix of n × n elements.
+/// The forms that factorise one matrix of n × n elements.
 template <typename T>
 class Cholesky {
  public:
@@ -140,8 +140,8 @@ class Cholesky {
     reference_ = std::make_unique<Device<T>>(n * n);
   }
 
-  /// Times the forms with each block size on one GPU and on all GPUs, and other orders and handles
-  /// with one block size if `more`.
+  /// Times the forms with each block size on one GPU and on all GPUs. If `more`, also times other
+  /// device orders and handles with one block size.
   void run(int repeats, const std::vector<std::int64_t>& blocks, bool more) {
     Group group{forms::group_name<T>("cholesky", std::to_string(n_)), forms::tolerance<T>, {}};
     add_single(group);
@@ -171,8 +171,8 @@ class Cholesky {
 
  private:
   struct Options {
-    bool new_handle = false;  // each call is the first one of its handle
-    bool peers = true;        // peer access is enabled before the handle is created
+    bool new_handle = false;  // use a new handle for each call
+    bool peers = true;        // enable peer access before the handle is created
   };
 
   std::vector<std::size_t> counts() const {
@@ -184,7 +184,7 @@ class Cholesky {
 
   Matrix<T> reference() const { return forms::by_columns(*reference_, n_, n_, n_); }
 
-  /// `Xpotrf` on one GPU, whose factor is the reference for all other forms.
+  /// Adds the form `Xpotrf` on one GPU, whose factor is the reference for all other forms.
   void add_single(Group& group) const {
     cusolverDnHandle_t handle = nullptr;
     cusolverDnParams_t parameters = nullptr;
@@ -206,7 +206,7 @@ class Cholesky {
                            [] { return 0.0; }});
   }
 
-  /// Reallocates the memory of a form's GPUs unless the previous form had the same layout.
+  /// Reallocates the memory on the GPUs, unless the previous form had the same layout.
   void allocate(const Layout& layout, const Distributed<T>& distributed) {
     const std::int64_t columns = columns_per_gpu(n_, layout.block, layout.devices.size());
     memory_.clear();
@@ -228,7 +228,7 @@ class Cholesky {
     return pointers;
   }
 
-  /// Calls visit(memory, block of columns, its first column) for all blocks, on their devices.
+  /// Calls visit(memory, block of columns, first column of the block) for each block on its device.
   template <typename Visit>
   void for_each_block(const Layout& layout, Visit visit) {
     for (std::int64_t j0 = 0, b = 0; j0 < n_; j0 += layout.block, ++b) {

@@ -32,24 +32,25 @@ from workshop import Copy, Refused
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TITLES = {"compiles": "compiles", "agrees": "agrees with stage zero", "clean": "clean under analysis",
           "optimised": "has the optimisation", "GPU": "agrees on the GPU"}
-STATES = {"clean": "yes", "not clean": "no"}  # of the step *clean*, as the other steps show theirs
+STATES = {"clean": "yes", "not clean": "no"}  # texts for the states of the step *clean*
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that reports an error in one sentence."""
+    """A parser that reports an error in one sentence, as Refused."""
 
     def error(self, message):
         raise Refused(f"{message}; {' '.join(self.format_usage().split())}")
 
 
 def add_questions_of_script(command):
-    """Adds the options of the script ./climb: print the programs that it has to build first; only check the arguments."""
+    """Adds two options that only the script ./climb uses: --targets prints the programs to build, and --refuse only checks
+    the arguments."""
     command.add_argument("--targets", action="store_true", help=argparse.SUPPRESS)
     command.add_argument("--refuse", action="store_true", help=argparse.SUPPRESS)
 
 
 def whole_number(option, lowest, highest, unit):
-    """A function that reads the value of an option."""
+    """Returns a function that reads the value of an option as an integer from `lowest` to `highest`."""
     def read(text):
         if not re.fullmatch(r"[0-9]{1,9}", text) or not lowest <= int(text) <= highest:
             raise Refused(f"{option} takes {lowest} to {highest} {unit}, not '{text}'")
@@ -75,7 +76,7 @@ def add_grade(command):
 
 
 def seconds_of(text):
-    """The value of --seconds."""
+    """The value of --seconds, as a number."""
     try:
         value = float(text)
     except ValueError:
@@ -86,7 +87,7 @@ def seconds_of(text):
 
 
 def parser():
-    """The parser of the command line."""
+    """Returns the parser of the command line."""
     whole = Parser(prog="./climb", usage="./climb exercise|check|hint|solution|grade WORKLOAD STAGE")
     commands = whole.add_subparsers(dest="command", required=True, parser_class=Parser)
     texts = {"exercise": "create a working copy of a stage, which starts with the code of the previous stage",
@@ -125,7 +126,7 @@ def parser():
 # --- exercise
 
 def exercise(arguments, copy):
-    """Creates a working copy."""
+    """Creates a working copy, and prints its path and the next commands."""
     copy.make(arguments.force, gaps.skeleton_of(copy) if arguments.skeleton else None)
     stage = copy.stage
     begin = f"is the code of {stage.name} with gaps" if arguments.skeleton else f"starts with the code of {stage.before.name}"
@@ -135,7 +136,7 @@ def exercise(arguments, copy):
 
 
 def state_of(copy):
-    """The progress of a working copy in words; empty if there is no copy."""
+    """The progress of a working copy, in words; empty if there is no copy."""
     progress = copy.progress()
     if not copy.source.exists():
         return ""
@@ -147,7 +148,7 @@ def state_of(copy):
 
 
 def list_all(copies):
-    """Prints the exercises of all workloads with the progress of the working copies in a directory."""
+    """Prints the exercises of all workloads, with the progress of the working copies in a directory."""
     book = workshop.book
     count = done = 0
     print(f"{warm_up.NAME:<26} add two vectors, before the first exercise{' ' * 7}"
@@ -166,7 +167,7 @@ def list_all(copies):
 # --- check
 
 def printed(step):
-    """The text of a step for the terminal."""
+    """The text of a step, as the terminal shows it."""
     lines = [f"{TITLES[step.name]:<24} {STATES.get(step.state, step.state)}"]
     for sentence in [*step.says, *(f"Remark: {remark}" for remark in step.remarks)]:
         for number, line in enumerate(sentence.splitlines()):
@@ -176,25 +177,25 @@ def printed(step):
 
 
 class Progress:
-    """A line on the terminal that says what runs now."""
+    """A line on the terminal that shows which program runs."""
 
     def __init__(self, stream):
         self.stream = stream if stream.isatty() else None
         self.shown = 0
 
     def show(self, text):
-        """Replaces the line."""
+        """Replaces the text of the line."""
         if self.stream:
             print("\r" + text[:100].ljust(self.shown), end="\r", file=self.stream, flush=True)
             self.shown = len(text[:100])
 
     def clear(self):
-        """Removes the line."""
+        """Removes the text of the line."""
         self.show("")
 
 
 def check_once(copy, places, as_json, seconds):
-    """Checks a working copy and prints the result; returns whether it passed."""
+    """Checks a working copy, prints the result, and returns whether the working copy passed."""
     progress = Progress(sys.stderr)
     job = checking.Job(places, copy.stage, copy.needed(), checking.place_for(places, copy.stage, copy.source), seconds, progress.show)
     steps = []
@@ -210,7 +211,7 @@ def check_once(copy, places, as_json, seconds):
     passed, recorded = result.passed, copy.progress()
     changes = {"checks": recorded.get("checks", 0) + 1}
     if counters := next((step.details["counters"] for step in steps if "counters" in step.details), None):
-        changes["counters"] = counters  # for the first hint
+        changes["counters"] = counters  # the first hint shows the counters
     if passed and "passed" not in recorded:
         changes["passed"] = workshop.today()
     copy.try_to_record_progress(**changes)
@@ -223,7 +224,7 @@ def check_once(copy, places, as_json, seconds):
 
 
 def watch(copy, places, seconds):
-    """Checks a working copy whenever it is saved, until Ctrl-C."""
+    """Checks a working copy each time the file is saved, until Ctrl-C."""
     seen = None
     try:
         while True:
@@ -239,7 +240,7 @@ def watch(copy, places, seconds):
 
 
 def check(arguments, copy, places):
-    """The exit status of a check."""
+    """Checks a working copy, once or with --watch, and returns the exit status."""
     copy.needed()
     if arguments.json and arguments.watch:
         raise Refused("--json and --watch exclude each other")
@@ -256,7 +257,7 @@ def check(arguments, copy, places):
 # --- grade
 
 def needed_output(name, files):
-    """A file for results. Raises Refused if it cannot be written or lies inside a directory of submissions."""
+    """The path of a file for results. Raises Refused if the file cannot be written, or is in a directory of submissions."""
     path = pathlib.Path(name).resolve()
     for given in (each.resolve() for each in files):
         if path == given or given in path.parents:
@@ -267,7 +268,7 @@ def needed_output(name, files):
 
 
 def grade(arguments, stage, places):
-    """Grades submissions; the exit status is 1 if one did not pass."""
+    """Grades submissions. Returns the exit status, which is 1 if at least one submission did not pass."""
     if arguments.csv == arguments.json == "-":
         raise Refused("only one of --csv and --json can be printed")
     outputs = {kind: needed_output(name, arguments.files) for kind in ("csv", "json")
@@ -292,7 +293,7 @@ def grade(arguments, stage, places):
 # --- hint and solution
 
 def hint(arguments, copy):
-    """Prints the next hint, or the hint of --level."""
+    """Prints the next hint, or the hint that --level selects."""
     copy.needed()
     every = list(hints.hints_of(copy))
     level = arguments.level or min(copy.progress().get("hints", 0) + 1, len(every))
@@ -301,13 +302,13 @@ def hint(arguments, copy):
     copy.try_to_record_progress(hints=max(level, copy.progress().get("hints", 0)))
     print(f"Hint {level} of {len(every)}." + ("" if level < len(every) else f" ./climb solution {copy.command} shows the rest."))
     for line in every[level - 1].splitlines():
-        # Lines of a skeleton stay as they are.
+        # Lines of a skeleton are printed without line breaks.
         print(line if line.startswith("    ") else "\n".join(textwrap.wrap(line, 100, subsequent_indent="    ", break_long_words=False)))
     return 0
 
 
 def solution(copy):
-    """Prints the diff from the working copy to the stage."""
+    """Prints the diff between the working copy and the stage."""
     mine, stages = copy.needed(), copy.stage.source
     copy.try_to_record_progress(solution=workshop.today())
     (before, _), (after, _) = (workshop.book.numbered_body(path) for path in (mine, stages))
@@ -317,7 +318,7 @@ def solution(copy):
 
 
 def main(build, *words):
-    """Runs a command. Returns the exit status: 1 if a check fails, 2 if the command cannot be carried out."""
+    """Runs a command. Returns the exit status: 1 if a check failed, 2 if the command cannot be carried out."""
     try:
         arguments = parser().parse_args(words)
         if arguments.command == "exercise" and arguments.list:
@@ -349,7 +350,7 @@ def main(build, *words):
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    for ending in (signal.SIGTERM, signal.SIGHUP):  # a check then ends the program that it runs, and grade removes its builds
+    for ending in (signal.SIGTERM, signal.SIGHUP):  # a check then ends its program, and grade removes its temporary files
         signal.signal(ending, lambda number, _: sys.exit(128 + number))
     try:
         sys.exit(main(*sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""Builds a working copy with the commands that build its stage. Meson does not run, so this takes only seconds."""
+"""Builds a working copy with the commands that build its stage. Meson itself does not run, so a build takes only seconds."""
 
 import dataclasses
 import hashlib
@@ -10,42 +10,43 @@ import subprocess
 
 from confining import confined
 
-# Accesses are counted in optimised code, but without vectorised and unrolled loops, which would change the counts of the source.
+# Counted programs are optimised, but loops are neither vectorised nor unrolled, because this would change the number of
+# accesses.
 COUNTED = ["-O1", "-fsanitize=thread", "--param", "tsan-instrument-func-entry-exit=0"]
-COUNTER = "common/tutor/libcounted_accesses.a"  # it defines the callbacks of ThreadSanitizer
+COUNTER = "common/tutor/libcounted_accesses.a"  # defines the callbacks of ThreadSanitizer
 
 
-WARNINGS = "warnings.txt"  # in an output directory: what compilers said although they succeeded
+WARNINGS = "warnings.txt"  # a file in an output directory: the output of compilers that succeeded
 
 
 class NotBuilt(Exception):
-    """A compiler or linker has failed; the text is its output."""
+    """A compiler or a linker failed. The text is the output of the command."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Places:
-    """The repository and a directory in which Meson has configured it."""
+    """The root of the repository, and a build directory that Meson has configured."""
 
     root: pathlib.Path
     build: pathlib.Path
 
     @property
     def outputs(self):
-        """The directory for programs built from working copies: in the build directory, or in the user's cache directory if
-        this user cannot write to the build directory."""
+        """The directory for programs that are built from working copies. This directory is in the build directory or, if the
+        user cannot write there, in the user's cache directory."""
         if os.access(self.build, os.W_OK):
             return self.build / "exercises"
         cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
         return cache / "staircase" / "exercises" / hashlib.sha256(str(self.build).encode()).hexdigest()[:12]
 
     def named(self, path):
-        """A path for messages: relative to the root of the repository if it is inside it."""
+        """The form of a path in messages: relative to the root of the repository, if the path is inside it."""
         path = pathlib.Path(path)
         return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
 
 
 def ninja(places, *arguments):
-    """The output of ninja. Raises NotBuilt with the end of the output if ninja fails."""
+    """Runs ninja and returns its output. Raises NotBuilt with the end of the output if ninja fails."""
     ran = subprocess.run(["ninja", "-C", places.build, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                          text=True, errors="replace", check=False)
     if ran.returncode != 0:
@@ -54,26 +55,27 @@ def ninja(places, *arguments):
 
 
 def has_target(places, target):
-    """Whether the build directory knows how to build a target."""
+    """Whether the build directory has a rule for a target."""
     return subprocess.run(["ninja", "-C", places.build, "-t", "query", target], stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
 def commands_of(places, target):
-    """The commands that build the program of a stage, as lists of words: rewriting (for the CPU device), compiling, linking."""
+    """The commands that build the program of a stage, as lists of words: rewriting (only for the CPU device), compiling and
+    linking."""
     own = re.compile(rf"(?:^|[\s/]){re.escape(target)}(?:\.p/|\.cpp\s|\s)")
     lines = ninja(places, "-t", "commands", target).splitlines()
     return [shlex.split(line) for line in lines if own.search(line + " ") and "symbolextractor" not in line]
 
 
 def instead(words, target, stage, source, out, places):
-    """Yields the words of such a command for another source and another output directory."""
+    """Yields the words of a build command, changed for another source and another output directory."""
     name = pathlib.PurePath(target).name
     true_source = os.path.relpath(stage.source, places.build)
     harness = places.build / "common" / "harness"
     for word in words:
         if word in ("-Werror", "-Xcompiler=-Werror", "-Werror=all-warnings"):
-            continue  # unfinished code may have unused variables
+            continue  # unfinished code may contain unused variables
         if word == true_source:
             yield os.path.relpath(source, places.build)
         else:
@@ -82,8 +84,8 @@ def instead(words, target, stage, source, out, places):
 
 
 def build(places, target, stage, source, out, counted=False):
-    """Builds a program from another source than the stage's into the directory `out`, with access counters if `counted`. Returns its
-    path; raises NotBuilt if a command fails."""
+    """Builds a program from another source than the stage's, in the directory `out`. If `counted`, the program counts its
+    memory accesses. Returns the path of the program; raises NotBuilt if a command fails."""
     commands = commands_of(places, target)
     if not commands:
         raise NotBuilt(f"the build directory does not know '{target}'")
@@ -93,7 +95,7 @@ def build(places, target, stage, source, out, counted=False):
         words = list(instead(words, target, stage, source, out, places))
         links = number == len(commands)
         if not links:
-            # The source includes files from the directory of the stage.
+            # The source may include files from the directory of the stage.
             words += [f"-I{stage.source.parent}"]
         if counted:
             words += [str(places.build / COUNTER), "-ldl"] if links else COUNTED
@@ -107,7 +109,7 @@ def build(places, target, stage, source, out, counted=False):
 
 
 def warnings_of(out, places):
-    """The warnings of the compiler about variables without a value, each with its place; of the build in a directory."""
+    """The compiler's warnings about variables without a value, with file and line, from the build in the directory `out`."""
     try:
         text = (out / WARNINGS).read_text()
     except OSError:
@@ -119,9 +121,9 @@ def warnings_of(out, places):
 
 
 def first_error(output, places, source=None):
-    """The first error in the output of a compiler or linker: file, line, message and the text of the line. If the error is in another
-    file, and the compiler names a line of `source` that leads to it, this line counts. If no line is named, the message is the end
-    of the output."""
+    """The first error in the output of a compiler or linker, as a dictionary with the file, the line number, the message and
+    the source line. If the error is in another file, and the output names a line of `source` that leads to it, the result
+    refers to this line. If the output names no line, the message is the end of the output."""
     plain = re.sub(r"\x1b\[[0-9;]*[mK]", "", output)
     lines = plain.splitlines()
 
@@ -136,7 +138,7 @@ def first_error(output, places, source=None):
         found = re.match(r"(?P<file>[^\s:(]+)[:(](?P<line>\d+)(?::\d+|\))*: (?:fatal )?error:? *(?P<what>.*)", line)
         if found:
             if not is_source(found["file"]):
-                # The lines before an error name the including files; the lines after it are notes of the compiler.
+                # The lines before an error name the including files; the lines after the error are notes of the compiler.
                 next_error = next((later for later in range(number + 1, len(lines)) if " error: " in lines[later]), len(lines))
                 for other in [*reversed(lines[max(0, number - 12):number]), *lines[number + 1:next_error]]:
                     led = re.match(r"\s*(?:In file included from )?(?P<file>[^\s:(]+):(?P<line>\d+)(?::\d+)*: *"
@@ -151,7 +153,7 @@ def first_error(output, places, source=None):
 
 
 def line_of(path, number):
-    """A line of a file without surrounding spaces; empty if there is no such line."""
+    """A line of a file without surrounding spaces; empty if the file has no such line."""
     try:
         return path.read_text(errors="replace").splitlines()[number - 1].strip()
     except (OSError, IndexError):

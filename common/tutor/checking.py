@@ -1,7 +1,7 @@
-"""The steps of a check, in this order: whether a source compiles, agrees with stage zero, is clean under analysis, and has the
+"""The steps of a check, in this order. A source must compile, agree with stage zero, be clean under analysis, and have the
 optimisation of its stage.
 
-check() yields the steps; result_of() checks a file and returns all of them as one structured result.
+check() yields the steps one by one. result_of() checks a file and returns all steps as one structured result.
 """
 
 import concurrent.futures
@@ -32,53 +32,54 @@ from building import NotBuilt
 from counting import Failed, OutOfTime
 from workshop import book
 
-MESSAGES = "tests/ranks/libcounted.so"  # counts messages between ranks; exists if tests are built
-ANALYSED_CASES = 6  # test cases that are analysed in addition
-MUCH = 8  # a counter that should grow may be at most this many times the counter of the stage
-ENOUGH = 8  # after this many failing test cases, the remaining ones are skipped
+MESSAGES = "tests/ranks/libcounted.so"  # counts messages between ranks; exists only if the tests are built
+ANALYSED_CASES = 6  # number of test cases that are analysed in addition to the problem of the claim
+MUCH = 8  # a counter that should grow may be at most this many times the stage's counter
+ENOUGH = 8  # after this number of failed test cases, the remaining ones are skipped
 
 
 STATES = {True: "yes", False: "no", None: "not checked"}
 ANALYSED = {True: "clean", False: "not clean", None: "could not be analysed"}  # the states of the step *clean*
-SECONDS = 20  # the time limit of a check, without compilation, unless the caller names another one
+SECONDS = 20  # default time limit of a check, without compilation
 
 
 @dataclasses.dataclass
 class Step:
-    """The result of one step: whether it passed (None: not checked), and sentences about it. Remarks do not count for the result."""
+    """The result of one step: whether it passed (None: not checked), and sentences about the result. Remarks do not affect
+    the result."""
 
     name: str
     passed: bool | None
     says: list
     details: dict = dataclasses.field(default_factory=dict)
     remarks: list = dataclasses.field(default_factory=list)
-    finished: bool = True  # False: the time limit was reached before the step had an answer
+    finished: bool = True  # False: the time limit was reached before the end of the step
 
     @property
     def state(self):
-        """The state in words; that of the step *clean* is one of three: clean, not clean, could not be analysed."""
+        """The state in words. The step *clean* has three other states: clean, not clean, could not be analysed."""
         return "not finished" if not self.finished else (ANALYSED if self.name == "clean" else STATES)[self.passed]
 
     def json(self):
-        """The step as `check --json` prints it."""
+        """The step as a dictionary, which `check --json` prints."""
         return {"name": self.name, "passed": self.passed, "state": self.state, "says": self.says,
                 "remarks": self.remarks} | self.details
 
 
 @dataclasses.dataclass
 class Result:
-    """The result of a check: its steps, in order."""
+    """The result of a check: all steps, in order."""
 
     steps: list
 
     @property
     def passed(self):
-        """Whether no step failed, and each one came to an end."""
+        """Whether all steps were finished, and no step failed."""
         return all(step.passed is not False and step.finished for step in self.steps)
 
     @property
     def remarks(self):
-        """The remarks of all steps, each one once."""
+        """The remarks of all steps, without duplicates."""
         return list(dict.fromkeys(remark for step in self.steps for remark in step.remarks))
 
     def json(self):
@@ -88,15 +89,15 @@ class Result:
 
 @dataclasses.dataclass
 class Job:
-    """A working copy to be checked against its stage."""
+    """A working copy that is checked against its stage."""
 
     places: building.Places
     stage: book.Stage
     source: pathlib.Path
     out: pathlib.Path  # the output directory
-    seconds: float | None = None  # the time limit of the check, without compilation; None: only each run is limited
-    progress: typing.Callable = lambda text: None  # is called with what runs now
-    printed: dict = dataclasses.field(default_factory=dict)  # what the working copy prints, by test case
+    seconds: float | None = None  # time limit of the check, without compilation; None: only each single run is limited
+    progress: typing.Callable = lambda text: None  # called with the name of the running part
+    printed: dict = dataclasses.field(default_factory=dict)  # output of the working copy, by test case
 
     @property
     def text(self):
@@ -105,40 +106,41 @@ class Job:
 
     @property
     def is_cuda(self):
-        """Whether it is a CUDA source, which runs on a GPU or on the CPU device."""
+        """Whether the source is a CUDA source, which runs on a GPU or on the CPU device."""
         return self.stage.source.suffix == ".cu"
 
     @property
     def target(self):
-        """The target of the stage's program in the build directory."""
+        """The build target of the stage's program."""
         return target_of(self.stage)
 
     @property
     def work(self):
-        """The directory that all exercises of the workload share."""
+        """The output directory that all exercises of the workload share."""
         return self.places.outputs / self.stage.workload
 
 
 def shared(places, stage):
-    """The output directory for programs built from the stage's own source."""
+    """The output directory for programs that are built from the stage's own source."""
     return places.outputs / stage.workload / stage.name / "stage"
 
 
 def place_for(places, stage, source):
-    """The output directory for a working copy. Each source has its own, so several can be checked at the same time."""
+    """The output directory for a working copy. Each source has its own directory, so several copies can be checked at the
+    same time."""
     return shared(places, stage).with_name(hashlib.sha256(str(source).encode()).hexdigest()[:12])
 
 
 def target_of(stage, suffix=None):
-    """The target of a stage's program; for a CUDA stage, the one for the CPU device."""
+    """The build target of a stage's program. For a CUDA stage, the default is the program for the CPU device."""
     if suffix is None:
         suffix = "-cpu" if stage.source.suffix == ".cu" else ""
     return f"stages/{stage.workload}-{stage.name}{suffix}"
 
 
 def targets(places, stage):
-    """The targets that a check needs: stage zero, and the stage and the previous stage, whose counters are compared with those
-    of the working copy."""
+    """The build targets that a check needs: stage zero, the stage and the previous stage. The check compares the counters of
+    the working copy with the counters of the stage and of the previous stage."""
     first = stage
     while first.before:
         first = first.before
@@ -162,7 +164,8 @@ def has_gpu():
 # --- Building
 
 class Programs:
-    """The programs of a source: plain, analysed (CPU device) and counted (processor). Each is built on first use, or earlier by start()."""
+    """The programs of a source: plain, analysed (on the CPU device) and counted (on the processor). Each program is built at
+    its first use, or in advance by start()."""
 
     def __init__(self, job):
         self.job = job
@@ -175,9 +178,9 @@ class Programs:
         self.started = {}
 
     def start(self, what):
-        """Starts to build a program in the background, once."""
+        """Starts to build a program in the background, unless it was started before."""
         if what not in self.started:
-            # The plain program starts the analysed one, which must be in the same directory.
+            # The plain program runs the analysed program, which must be in the same directory.
             out = self.job.out / ("counted" if what == "counted" else "plain")
             self.started[what] = self.pool.submit(building.build, self.job.places, self.wanted[what], self.job.stage,
                                                   self.job.source, out, what == "counted")
@@ -191,7 +194,8 @@ class Programs:
 
 
 def compiles(job, programs, eager):
-    """The step *compiles*. Rules that nvcc enforces are checked first, since other compilers accept some of these programs."""
+    """The step *compiles*. Rules that nvcc enforces are checked first, because other compilers accept some programs that
+    break them."""
     job.progress("compiles")
     if job.is_cuda and (broken := list(rules.broken(job.text))):
         line, sentence = broken[0]
@@ -213,15 +217,15 @@ def compiles(job, programs, eager):
 # --- Agreement with stage zero
 
 def stage_zero_of(stage):
-    """Stage zero of a workload, which all other stages are checked against."""
+    """Stage zero of a workload. All other stages are checked against it."""
     return stage_zero_of(stage.before) if stage.before else stage
 
 
-DESCRIBED = {}  # descriptions, by program and time of its build
+DESCRIBED = {}  # cached descriptions, by program and modification time
 
 
 def described(program):
-    """The description of a program (--describe)."""
+    """The description of a program, from its option --describe."""
     key = str(program), os.stat(program).st_mtime_ns
     if key not in DESCRIBED:
         DESCRIBED[key] = json.loads(counting.run([program, "--describe"], {}))
@@ -229,14 +233,15 @@ def described(program):
 
 
 def solve(program, problem, precision, ranks, output):
-    """Solves a problem and writes the solution to a file; returns the tolerance, and the text that the program prints otherwise."""
+    """Solves a problem and writes the solution to the file `output`. Returns the tolerance, and the remaining text that the
+    program prints."""
     record, text = counting.record_in(
         counting.run([program, *counting.options_for(problem, precision), "--output", output], counting.DEVICES, ranks))
     return record["tolerance"], text
 
 
 def solution_of_zero(job, name, problem):
-    """The solution of a test case by stage zero, computed once and then read from a file."""
+    """The solution of a test case by stage zero. The solution is computed once and then read from a file."""
     zero = job.places.build / target_of(stage_zero_of(job.stage))
     path = job.work / "zero" / f"{name.replace(' ', '_')}.npy"
     if not path.exists() or path.stat().st_mtime < zero.stat().st_mtime:
@@ -246,16 +251,16 @@ def solution_of_zero(job, name, problem):
 
 
 def size_of(problem, cases):
-    """The parameters of a problem that differ between the test cases, as text."""
+    """The parameters of a problem that differ between the test cases, as text: "rows = 33, cols = 129"."""
     differing = [key for key in problem if key != "seed" and len({str(case[key]) for case in cases.values()}) > 1]
     return ", ".join(f"{key} = {problem[key]}" for key in differing)
 
 
-OUT_OF_BOUNDS = (-6, -7, -11)  # signals that accesses out of bounds lead to: of the heap's own checks, and of the processor
+OUT_OF_BOUNDS = (-6, -7, -11)  # signals after accesses out of bounds: SIGABRT (from the heap's checks), SIGBUS, SIGSEGV
 
 
 def ended(failed):
-    """Why a run failed, as a sentence."""
+    """The reason why a run failed, as a sentence."""
     if isinstance(failed, OutOfTime):
         return f"{failed}: is there a loop that never ends?"
     if failed.status is not None and failed.status < 0:
@@ -267,7 +272,7 @@ def ended(failed):
 
 
 def is_refused_by_stage(job, problem, precision, ranks, failed):
-    """Whether the stage rejects the problem with the same exit status."""
+    """Whether the stage itself rejects the problem with the same exit status."""
     if failed.status not in (2, 77):
         return False
     try:
@@ -280,7 +285,7 @@ def is_refused_by_stage(job, problem, precision, ranks, failed):
 
 @dataclasses.dataclass
 class WrongCase:
-    """A test case that failed: sentences about it, and both solutions if the program had one."""
+    """A failed test case: sentences about the error, the expected solution, and the program's solution if there is one."""
 
     name: str
     problem: dict
@@ -293,7 +298,8 @@ class WrongCase:
 
 
 def wrong_case(job, program, name, problem, precision, ranks):
-    """The errors in one test case; None if there are none, and False if stage zero or the stage does not solve this case."""
+    """Runs one test case. Returns a WrongCase if the result is wrong, None if it is correct, and False if stage zero or the
+    stage itself cannot solve this case."""
     with tempfile.TemporaryDirectory() as directory:
         output = pathlib.Path(directory, "solution.npy")
         try:
@@ -301,7 +307,7 @@ def wrong_case(job, program, name, problem, precision, ranks):
         except OutOfTime:
             raise
         except Failed:
-            return False  # stage zero has no solution
+            return False  # stage zero does not solve this problem
         try:
             tolerance, text = solve(program, problem, precision, ranks, output)
             job.printed.setdefault(f"{name}, {precision}", text)
@@ -317,12 +323,13 @@ def wrong_case(job, program, name, problem, precision, ranks):
 
 
 def base_of(name):
-    """The test case with whole tiles to which one with a partial last tile belongs: *tile* for *tile+1*."""
+    """The name of the test case with whole tiles for a test case with a partial last tile: *tile* for *tile+1*."""
     return re.split(r"[+-]", name)[0]
 
 
 def partial_sentence(right, wrong, cases, ran):
-    """A sentence on the sizes that fail: the last tile, if problems of several whole tiles are right, or else all names."""
+    """A sentence about the sizes that fail. The sentence names the last tile if all problems of several whole tiles are
+    correct, and otherwise all failing test cases."""
     partial = {name for name in wrong if base_of(name) != name}
     whole = sorted({base_of(name) for name in cases if base_of(name) != name and base_of(name) in cases})
     if partial and len(whole) > 1 and all(name in right for name in whole):
@@ -331,11 +338,12 @@ def partial_sentence(right, wrong, cases, ran):
     return f"wrong for: {', '.join(dict.fromkeys(wrong))}; right for: {', '.join(dict.fromkeys(right)) or 'none'}{left}"
 
 
-LINES = 5  # of the program's own output that a remark shows
+LINES = 5  # number of lines of the program's own output that a remark shows
 
 
 def output_remarks(printed):
-    """A remark with the beginning of the program's own output for the first test case that has one; no remark without output."""
+    """A remark with the beginning of the program's own output, from the first test case with any output. There is no remark
+    without output."""
     for case, text in printed.items():
         if lines := text.splitlines():
             left = [f"({len(lines) - LINES} more lines)"] if len(lines) > LINES else []
@@ -344,7 +352,7 @@ def output_remarks(printed):
 
 
 def agrees(job, program, on="agrees"):
-    """The step *agrees* (or *GPU*), with a remark on what the program prints, and the test cases that failed."""
+    """The step *agrees* (or *GPU*), with a remark on the program's own output, and the list of failed test cases."""
     job.printed.clear()
     step, wrong = compared(job, program, on)
     step.remarks += output_remarks(job.printed)
@@ -352,7 +360,7 @@ def agrees(job, program, on="agrees"):
 
 
 def compared(job, program, on):
-    """The step *agrees* (or *GPU*) without remarks, and the test cases that failed."""
+    """The step *agrees* (or *GPU*) without remarks, and the list of failed test cases."""
     about = described(program)
     ranks = counting.FEW_RANKS if about["ranks"] else 0
     cases = about["test_cases"]
@@ -360,17 +368,18 @@ def compared(job, program, on):
     right, wrong, unfinished, begun = [], {}, None, counting.seconds_left()
     for precision, (name, problem) in itertools.product(about["precisions"], cases.items()):
         if len(wrong) >= ENOUGH and not (precision == about["precisions"][0] and name in bases):
-            continue  # only problems of whole tiles are of interest now
+            continue  # from here on, only problems of whole tiles matter
         job.progress(f"{on}: {name} ({size_of(problem, cases)}), {precision}")
         before = counting.seconds_left()
         try:
-            # The analysis shall find the cause of a wrong result, although another test case may not end.
+            # Leaves time for the analysis, which should find the cause of a wrong result even if another test case does not
+            # end.
             with counting.half_of_time() if wrong else contextlib.nullcontext():
                 found = wrong_case(job, program, name, problem, precision, ranks)
         except OutOfTime as late:
             of_case = before - max(0, counting.seconds_left()) if job.seconds else begun
             unfinished = f"{name} ({size_of(problem, cases)}), {precision}"
-            if of_case > begun / 2:  # the others took less than half of the time together
+            if of_case > begun / 2:  # this test case took more time than all earlier ones
                 wrong[name, precision] = WrongCase(name, problem, precision, [ended(late)], comparing.Solution((), []), failed=late)
             break
         if found:
@@ -397,7 +406,7 @@ def compared(job, program, on):
 # --- Analysis
 
 def error_sentences(error, places, source):
-    """An error that the CPU device reports, with the one or two lines of the source, and what to look for."""
+    """Sentences about an error that the CPU device reports, with one or two lines of the source, and advice."""
     says = [f"{error['kind']}: {error['sentence']}"]
     for key in ("", "other_"):
         if error[f"{key}line"]:
@@ -407,10 +416,10 @@ def error_sentences(error, places, source):
 
 
 def line_at(program, place, name):
-    """The file and the line of an access in a program.
+    """The file and the line number of an access in a program.
 
-    `place` is the return address of the access's callback. If the access was inlined, the result is the line of the call in the source
-    `name`, if there is one."""
+    `place` is the return address of the access's callback. If the access was inlined into the source `name`, the result is
+    the line of the call in this source."""
     output = subprocess.run(["addr2line", "-i", "-e", program, hex(place - 1)], stdout=subprocess.PIPE, text=True,
                           check=False).stdout
     frames = [(pathlib.Path(file), int(line)) for file, line in re.findall(r"^(.+):(\d+)", output, re.MULTILINE)]
@@ -418,7 +427,7 @@ def line_at(program, place, name):
 
 
 def race_sentences(race, program, job):
-    """A race between two threads of an OpenMP team, with both lines."""
+    """Sentences about a race between two threads of an OpenMP team, with both source lines."""
     (now, before), both_write = race
     says = ["two threads of a team " + ("write the same element" if both_write else
             "access the same element, and one of them writes it") + ", with no barrier between them"]
@@ -429,8 +438,8 @@ def race_sentences(race, program, job):
 
 
 def is_of_stage(job, error, problem, precision):
-    """Whether the stage itself also reads elements that nothing has written, in the same way: padding, for example, that it does not
-    use."""
+    """Whether the stage itself causes the same error by reading elements that were never written. An example is padding
+    whose values are not used."""
     if error["kind"] not in ("uninitialised read", "unwritten bytes"):
         return False
     try:
@@ -443,15 +452,16 @@ def is_of_stage(job, error, problem, precision):
 
 
 def reports(job, programs, cases, precision):
-    """Analyses some problems. Yields for each: its counters, its report, and sentences about the first error or None."""
+    """Analyses some problems. For each problem, yields its counters, its report, and sentences about its first error (None
+    if there is none)."""
     for problem in cases:
         if "analysed" in programs:
-            programs["analysed"]  # the plain program starts it
+            programs["analysed"]  # waits for the build: the plain program runs the analysed program
             counters, report = counting.of_device(programs["plain"], problem, precision)
-            # The result of an exercise is complete: bytes of it that were never written are an error here.
+            # The result of an exercise must be complete, so bytes of the result that were never written are an error here.
             found = report["errors"] + [note for note in report["notes"] if note["kind"] == "unwritten bytes"]
             errors = [error for error in found if not is_of_stage(job, error, problem, precision)]
-            # Elements that a copy finds unwritten are mostly a consequence of what a kernel does.
+            # Unwritten elements that a copy finds are mostly a consequence of an error in a kernel, so they come last.
             errors.sort(key=lambda error: error["kind"] in ("uninitialised read", "unwritten bytes") and not error["kernel"])
             yield counters, report, error_sentences(errors[0], job.places, job.source) if errors else None
         else:
@@ -460,20 +470,21 @@ def reports(job, programs, cases, precision):
 
 
 def messages_for(job, programs):
-    """The library that counts messages, for stages on ranks; None otherwise."""
+    """The path of the library that counts messages, for stages on ranks. The result is None for other stages, or if the
+    library is not built."""
     on_ranks = described(programs["plain"])["ranks"]
     path = job.places.build / MESSAGES
     return path if on_ranks and path.exists() else None
 
 
 def is_watched(job, programs):
-    """Whether memory accesses of the programs can be analysed on this machine."""
+    """Whether the memory accesses of the programs can be analysed on this machine."""
     return "analysed" in programs or "counted" in programs and not (
         described(programs["plain"])["ranks"] and not (job.places.build / MESSAGES).exists())
 
 
 def few_problems(job, cases):
-    """The problem of the stage's claim, and some test cases that are no larger."""
+    """The problem on which the stage's claim is counted, and some test cases that are not larger."""
     counted = claims.claim_of(job.stage.workload, job.stage.name).problem
 
     small = [case for case in cases.values() if size_of_problem(job, case) <= size_of_problem(job, counted)]
@@ -481,13 +492,13 @@ def few_problems(job, cases):
 
 
 def cannot_be_analysed(because):
-    """The step *clean* if the analysis has no answer."""
+    """The step *clean* if the analysis has no result."""
     return Step("clean", None, [f"because {because}"])
 
 
 def is_clean(job, programs, wrong):
-    """The step *clean*, and the counters and the report of the first analysed problem: on the failing test cases, or on a few small
-    problems."""
+    """The step *clean*, and the counters and the report of the first analysed problem. The analysis runs the failing test
+    cases, or a few small problems if no test case fails."""
     if not is_watched(job, programs):
         return cannot_be_analysed("this needs GCC, and for stages on ranks also the programs of the tests"), {}, {}
     about = described(programs["plain"])
@@ -538,12 +549,12 @@ def is_clean(job, programs, wrong):
 
 
 def size_of_problem(job, problem):
-    """A measure of the work of a problem."""
+    """A measure of the size of a problem: the product of the parameters that determine the work."""
     return math.prod(problem[name] for name in claims.PROBLEMS[job.stage.workload])
 
 
 def with_analysis(job, agreement, wrong, clean, counters, report):
-    """Completes the sentences on failing test cases by what the analysis counted there."""
+    """Adds sentences from the analysis to the step *agrees* if it failed."""
     if agreement.passed is not False or isinstance(wrong[0].failed, OutOfTime):
         return
     first = wrong[0]
@@ -568,7 +579,7 @@ KNOWN, REPORTS = {}, {}  # cached counters and reports of stages, by stage, prec
 
 
 def counters_of_stage(places, stage, problem, precision):
-    """The counters of a stage's own source."""
+    """The counters of the stage's own source, from the cache or from a new run."""
     key = (stage.workload, stage.name, precision, *problem.items())
     if key not in KNOWN:
         KNOWN[key] = count_stage(places, stage, problem, precision)
@@ -576,7 +587,8 @@ def counters_of_stage(places, stage, problem, precision):
 
 
 def count_stage(places, stage, problem, precision):
-    """Runs a stage and counts. For a stage on the processor, the program with counters is built first if it is missing or outdated."""
+    """Runs a stage and returns its counters. For a stage on the processor, a program with counters is built first if this
+    program is missing or outdated."""
     program = places.build / target_of(stage)
     if stage.source.suffix == ".cu":
         counters, report = counting.of_device(program, problem, precision)
@@ -594,7 +606,8 @@ def count_stage(places, stage, problem, precision):
 
 
 def counters_to_compare(job, claim, precision):
-    """Yields the counters of the stage and of the previous stage; the latter are zero if it runs on another device."""
+    """Yields the counters of the stage, and then those of the previous stage. The counters of the previous stage are zero if
+    that stage runs on another device."""
     for stage in (job.stage, job.stage.before):
         same = stage.source.suffix == job.stage.source.suffix
         counters = counters_of_stage(job.places, stage, claim.problem, precision) if same else {}
@@ -602,30 +615,30 @@ def counters_to_compare(job, claim, precision):
 
 
 def with_uses(counters, claim, code):
-    """The counters of a claim; a counter *uses NAME* is the number of uses of the name in the code."""
+    """The counters of a claim. A counter *uses NAME* is the number of occurrences of the name in the code."""
     return {name: claims.used(name.removeprefix("uses "), code) if name.startswith("uses ") else counters.get(name, 0)
             for name in claim.counters}
 
 
 def is_reached(yours, stages, before):
-    """Whether a counter is closer to the counter of the stage than to the counter of the previous stage, by ratio. A counter that
-    should grow must not be far beyond the counter of the stage, either."""
+    """Whether a counter is closer, by ratio, to the stage's counter than to the previous stage's counter. A counter that
+    should grow must also not exceed the stage's counter by far."""
     middle = (math.log1p(stages) + math.log1p(before)) / 2
     return math.log1p(yours) < middle if stages < before else math.log1p(yours) > middle and not is_far_beyond(yours, stages)
 
 
 def is_far_beyond(yours, stages):
-    """Whether a counter that should grow is many times as large as in the stage."""
+    """Whether a counter that should grow is many times as large as the stage's counter."""
     return yours > MUCH * stages
 
 
 def number(value):
-    """A counter as text, with spaces between thousands."""
+    """A counter as text, with a space between groups of three digits."""
     return f"{value:,.0f}".replace(",", " ") if value == int(value) else f"{value:.2f}"
 
 
 def verdict(name, yours, stages, before):
-    """Whether a counter changed as in the stage, and a sentence."""
+    """Whether a counter changed as in the stage, and a sentence with the values of all three counters."""
     what, too_many, too_few = claims.meaning(name)
     well = is_reached(yours, stages, before)
     compared = f"{what}: {number(yours)} (stage: {number(stages)}, previous stage: {number(before)})"
@@ -633,7 +646,7 @@ def verdict(name, yours, stages, before):
 
 
 def worst_line(report, counter, places):
-    """Sentences about the line of a source that contributes most to a counter; empty if there is none."""
+    """Sentences about the source line that contributes most to a counter; empty if the report has no such line."""
     groups = {group: group.replace("_", " ").removesuffix("s") for group in counting.GROUPS}
     wanted = groups.get(counter.removesuffix(" excess"), "global" if "global" in counter else "shared" if "shared" in counter else None)
     lines = [line for kernel in report.get("kernels", []) for line in kernel["lines"]
@@ -657,7 +670,7 @@ def worst_line(report, counter, places):
 
 
 def has_changed(job):
-    """Whether the code differs from the previous stage."""
+    """Whether the code differs from the code of the previous stage."""
     def code(path):
         return [line for line in book.code_lines(path) if not line.strip().startswith((".title", ".idea"))]
 
@@ -665,7 +678,7 @@ def has_changed(job):
 
 
 def common_precision(job, programs):
-    """A precision that the stage, the previous stage and the working copy have in common."""
+    """A precision that the stage, the previous stage and the working copy all support."""
     def precisions(program):
         return described(program)["precisions"]
 
@@ -678,7 +691,8 @@ def common_precision(job, programs):
 
 
 def is_optimised(job, programs):
-    """The step *optimised*: compares the counters of a solution with the stage and with the previous stage."""
+    """The step *optimised*: compares the counters of a working copy with the counters of the stage and of the previous
+    stage."""
     claim = claims.claim_of(job.stage.workload, job.stage.name)
     if not has_changed(job):
         unchanged = f"nothing has changed yet: this is still the code of {job.stage.before.name}"
@@ -709,7 +723,7 @@ def is_optimised(job, programs):
         if not fine and stages[name] < before[name]:
             says += worst_line(report, name, job.places)
         well = well and fine
-    # If a solution lacks the optimisation of the stage, this is reported first.
+    # Promises are checked only if the optimisation is present. If it is missing, only this is reported.
     for promise in claims.promises_of(job.stage.workload, job.stage.name, job.stage.source.suffix) if well else ():
         mine, stages_own = counters.get(promise.counter, 0), own.get(promise.counter, 0)
         if not claims.is_kept(promise, mine, stages_own):
@@ -722,7 +736,8 @@ def is_optimised(job, programs):
 
 
 def own_report_lines(job, claim, precision):
-    """The report of the stage's own source, to compare its lines with those of the working copy; empty on the processor."""
+    """The report of the stage's own source, for comparing its lines with the lines of the working copy. The report is empty
+    for stages on the processor."""
     if not job.is_cuda:
         return {}
     return REPORTS.get((job.stage.workload, job.stage.name, precision, *claim.problem.items()), {})
@@ -731,7 +746,7 @@ def own_report_lines(job, claim, precision):
 # --- All steps
 
 def on_gpu(job):
-    """Yields the step *GPU* if there is a GPU and the build directory builds programs for it."""
+    """Yields the step *GPU* if this machine has a GPU and the build directory builds programs for it."""
     target = target_of(job.stage, "")
     if not (job.is_cuda and has_gpu() and building.has_target(job.places, target)):
         return
@@ -745,15 +760,15 @@ def on_gpu(job):
 
 
 def check(job, eager=True):
-    """Yields the steps; stops after a failed step that makes the following ones pointless. If `eager`, all programs are built at
-    the same time, else each when it is needed."""
+    """Yields the steps, and stops after a failed step that makes the remaining steps pointless. If `eager`, all programs are
+    built at the same time; otherwise each program is built when it is needed."""
     programs = Programs(job)
     step = compiles(job, programs, eager)
     yield step
     if not step.passed:
         return
     for what in programs.wanted if job.seconds else ():
-        programs[what]  # compilation does not count for the time limit
+        programs[what]  # waits for the build, which does not count towards the time limit
     if job.seconds:
         counting.start_clock(job.seconds)
     asks = "agrees"
@@ -782,5 +797,5 @@ def check(job, eager=True):
 
 
 def result_of(places, stage, source, out, seconds=SECONDS, progress=lambda text: None):
-    """Checks a source against its stage, with programs built in the directory `out`, and returns the Result."""
+    """Checks a source against its stage. The programs are built in the directory `out`. Returns a Result."""
     return Result(list(check(Job(places, stage, source, out, seconds, progress))))

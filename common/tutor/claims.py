@@ -1,16 +1,16 @@
-"""The counters that show whether a solution has the optimisation of its stage, and the problem on which they are counted.
+"""The counters that show whether a solution has the optimisation of its stage, and the problems on which they are counted.
 
-A solution passes if its counters are closer to the stage than to the previous stage. A stage without
-counters changes nothing that is counted here, and the check reports this.
+A solution passes if its counters are closer to the stage's than to the previous stage's. If a stage has no counters, its
+change cannot be counted, and the check reports this.
 
-Each exercise also promises what its name says beyond these counters: many threads compute, they access neighbouring elements, they
-share elements through shared memory. The counters of the stage itself are the promise; see PROMISES.
+Each exercise also promises properties beyond these counters: many threads compute, they access neighbouring elements, and
+they exchange elements through shared memory. The stage's own counters define the promises; see PROMISES.
 """
 
 import dataclasses
 import re
 
-# Small problems, with tiles that are not full.
+# Small problems, whose last tiles are partial.
 PROBLEMS = {"local_volatility": {"outer": 3, "numX": 32, "numY": 48, "numT": 3},
             "ata": {"rows": 33, "cols": 129},
             "matmul": {"l": 64, "m": 96, "n": 128, "Sl": 2, "Sn": 3},
@@ -22,8 +22,8 @@ PROBLEMS = {"local_volatility": {"outer": 3, "numX": 32, "numY": 48, "numT": 3},
             "durbin_levinson": {"n": 300},
             "durbin_levinson_batched": {"systems": 128, "n": 64}}
 
-# By stage: the counters, separated by commas, and the parameters that differ from those in PROBLEMS. "uses NAME" counts how often a
-# name occurs in the code.
+# By stage: the counters, separated by commas, and the parameters that differ from those in PROBLEMS. The counter "uses NAME"
+# is the number of occurrences of a name in the code.
 STEPS = {
     "local_volatility": {
         "01_openmp": "regions", "02_hoisted": "regions", "03_distributed": "regions", "04_naive_cuda": "launches",
@@ -97,18 +97,18 @@ STEPS = {
 
 @dataclasses.dataclass(frozen=True)
 class Promise:
-    """A counter of which a solution may have a little more or less than the stage, and not much."""
+    """Lower and upper bounds of a counter, relative to the counter of the stage."""
 
     counter: str
-    at_least: float | None  # a solution has at least this part of the counter of the stage
-    at_most: float | None  # and at most so many times it
-    more: float = 0  # and so much in addition
-    unless_below: float = 0  # the promise counts only if the stage has at least this much
+    at_least: float | None  # the counter must be at least this many times the stage's counter
+    at_most: float | None  # the counter must be at most this many times the stage's counter,
+    more: float = 0  # plus this amount
+    unless_below: float = 0  # the promise holds only if the stage's counter is at least this large
     sentence: str = ""
 
 
-# Factors leave room for other sizes of tiles and blocks. A thread that computes a row or everything, idle lanes, exchanged indices and
-# unused shared memory are far beyond them.
+# The factors allow for other sizes of tiles and thread blocks. The following errors exceed the factors by far: a thread that
+# computes a whole row or the whole result, idle lanes, exchanged indices, and unused shared memory.
 PROMISES = {
     ".cu": [
         Promise("threads", 1 / 8, 16, unless_below=64, sentence="threads ran: each thread should compute about as many elements as in "
@@ -134,25 +134,25 @@ PROMISES = {
                 "have nearly nothing to do")],
 }
 
-# By stage: the promises that do not hold for every good solution, since the counters depend on the timing of threads.
+# By stage: the promises that some good solutions do not keep, because the counters depend on the timing of threads.
 WITHOUT = {("triangular_solve", "14_polling_warp"): {"block_barriers"}}
 
 
 def promises_of(workload, stage, suffix):
-    """The promises of a stage whose source has a suffix."""
+    """The promises of a stage, according to the suffix of its source."""
     without = WITHOUT.get((workload, stage), set())
     return [promise for promise in PROMISES.get(suffix, []) if promise.counter not in without]
 
 
 def is_kept(promise, yours, stages):
-    """Whether a solution keeps a promise."""
+    """Whether the counter of a solution keeps a promise; `stages` is the stage's counter."""
     if stages < promise.unless_below:
         return True
     return ((promise.at_least is None or yours >= promise.at_least * stages) and
             (promise.at_most is None or yours <= promise.at_most * stages + promise.more))
 
 
-# By counter: what it counts, what it means if a solution has too much of it, and what it means if it has too little.
+# By counter: the counted event, the meaning of too large a counter, and the meaning of too small a counter.
 MEANINGS = {
     "regions": ("teams of threads", "a team is started inside another team, or for too small a part of the work",
                 "a loop that could run in parallel still runs on one thread"),
@@ -212,16 +212,16 @@ class Claim:
 
 
 def claim_of(workload, stage):
-    """The claim of a stage; it has no counters if the table has no entry for the stage."""
+    """The claim of a stage. The claim has no counters if the table contains no entry for the stage."""
     entry = STEPS.get(workload, {}).get(stage, "")
     counters, changes = entry if isinstance(entry, tuple) else (entry, {})
-    # "kernels, GPU 1" is one name.
+    # "kernels, GPU 1" is the name of one counter.
     names = tuple(name.strip() for name in re.split(r",(?! GPU)", counters) if name.strip())
     return Claim(names, PROBLEMS.get(workload, {}) | changes)
 
 
 def meaning(counter):
-    """What a counter counts, and what it means to have too much or too little of it."""
+    """The event that a counter counts, and the meaning of too large and too small a counter."""
     if counter in MEANINGS:
         return MEANINGS[counter]
     kind, name = counter.split(" ", 1)
@@ -232,5 +232,5 @@ def meaning(counter):
 
 
 def used(name, code):
-    """How often a name occurs in code outside of comments."""
+    """The number of occurrences of a name in code outside of comments."""
     return len(re.findall(rf"\b{re.escape(name)}\b", re.sub(r"//.*", "", code)))

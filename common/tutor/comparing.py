@@ -1,4 +1,4 @@
-"""Compares a solution with stage zero, element by element, and guesses the kind of error."""
+"""Compares a solution with the solution of stage zero, element by element, and guesses the cause of a difference."""
 
 import array
 import ast
@@ -16,7 +16,7 @@ class Solution:
     values: array.array
 
     def index(self, place):
-        """The index of an element as text: "(2, 0)" for its position in row-major order."""
+        """The index of an element as text, such as "(2, 0)", from its position in row-major order."""
         places = []
         for extent in reversed(self.shape):
             place, rest = divmod(place, extent)
@@ -25,7 +25,7 @@ class Solution:
 
 
 def read_npy(path):
-    """Reads a .npy file as stages write it: f8 or f4, row-major order."""
+    """Reads a .npy file in the form that stages write: f8 or f4, in row-major order."""
     data = path.read_bytes()
     length, = struct.unpack_from("<H", data, 8)
     header = ast.literal_eval(data[10:10 + length].decode())
@@ -35,7 +35,7 @@ def read_npy(path):
 
 
 def scales(reference, tolerance):
-    """The scale of each element, by which its difference is divided; see Scale in common/harness/compare.hpp."""
+    """The scale by which the difference of each element is divided; see Scale in common/harness/compare.hpp."""
     if tolerance["scale"] == "diagonal":
         n = reference.shape[0]
         roots = [math.sqrt(abs(reference.values[i * n + i])) for i in range(n)]
@@ -47,13 +47,14 @@ def scales(reference, tolerance):
 
 
 def is_wrong(value, wanted, scale, tolerance):
-    """Whether the difference of an element exceeds the tolerance; always true for values that are not finite."""
+    """Whether the difference of an element exceeds the tolerance. The result is true for values that are not finite."""
     difference = abs(value - wanted)
     return not (difference == 0 or difference <= tolerance["relative"] * scale)
 
 
 def differences(solution, reference, tolerance):
-    """Sentences about the differences; the first one names the first wrong element. Empty if there is no difference."""
+    """Sentences about the differences, of which the first describes the first wrong element. The result is empty if all
+    elements are correct."""
     if solution.shape != reference.shape:
         return [f"the shape is {solution.shape} and must be {reference.shape}"]
     bounds = scales(reference, tolerance)
@@ -70,18 +71,18 @@ def differences(solution, reference, tolerance):
             *guesses(solution, reference, tolerance, bounds, wrong)]
 
 
-# The unit roundoff of f32 is 6e-8. A sum of products of rounded values loses a few times as much.
+# The unit roundoff of f32 is 6e-8. The error of a sum of products of rounded values is a few times as large.
 ROUNDED = (1e-9, 4e-6)
 
 
 def is_rounded(solution, reference, bounds, wrong):
-    """Whether the errors are as large as if values had been rounded to f32."""
+    """Whether the errors are as large as if some values had been rounded to f32."""
     errors = [abs(solution.values[place] - reference.values[place]) / (bounds[place] or 1) for place in wrong]
     return all(error < ROUNDED[1] for error in errors) and max(errors) > ROUNDED[0]
 
 
 def guesses(solution, reference, tolerance, bounds, wrong):
-    """Yields at most one sentence about a pattern in the wrong elements."""
+    """Yields at most one sentence, about a pattern in the wrong elements."""
     count = len(solution.values)
     if is_rounded(solution, reference, bounds, wrong):
         yield "the errors are as large as the rounding errors of f32: is a value of a wider type stored as float?"
@@ -113,11 +114,11 @@ def guesses(solution, reference, tolerance, bounds, wrong):
     yield from (sentence for sentence in [of_other_element(solution, reference, tolerance, bounds, wrong)] if sentence)
 
 
-FEW = 400  # so many wrong elements are looked up among the correct ones
+FEW = 400  # number of wrong elements that are searched for among the correct elements
 
 
 def of_other_element(solution, reference, tolerance, bounds, wrong):
-    """A sentence if wrong elements have the correct values of other elements; None otherwise."""
+    """A sentence if wrong elements have the correct values of other elements; otherwise None."""
     order = sorted(range(len(reference.values)), key=lambda place: reference.values[place])
     values = [reference.values[place] for place in order]
     found = {}
@@ -128,7 +129,7 @@ def of_other_element(solution, reference, tolerance, bounds, wrong):
             continue
         width = tolerance["relative"] * (bounds[place] or abs(value))
         first, last = bisect.bisect_left(values, value - width), bisect.bisect_right(values, value + width)
-        # A symmetric result has each value twice: the indices in ascending order are as good as the others.
+        # A symmetric result contains each value twice. The smaller index is as good as the larger one.
         others = sorted(order[first:last])
         if 1 <= len(others) <= 2:
             found[place] = others[0]

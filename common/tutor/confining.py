@@ -1,9 +1,8 @@
-"""Confines the commands that build and run a program of somebody else: without network, without write access to other files, and
-with limits of memory, time, file size and processes.
-
-bubblewrap does this completely. Without it, namespaces of the kernel still separate the network and the processes; without these, only the
-limits of resources remain. `kind_here` finds the best of the three that works on this machine.
-"""
+"""Confines the commands that build and run somebody else's program. Confined commands have no network and no write access to
+other files. Limits apply to their memory, time, file size and number of processes.
+The tool bubblewrap provides all of this. Without it, namespaces of the Linux kernel still separate the network and the
+processes. If these are not available either, only the resource limits remain. `kind_here` finds the best of these three
+kinds that works on this machine. """
 
 import dataclasses
 import os
@@ -12,11 +11,11 @@ import resource
 import shutil
 import subprocess
 
-NOBODY = 65534  # the user that runs the commands if the user root starts them
-PROCESSES = 512  # processes and threads, in addition to those that the user already runs
+NOBODY = 65534  # user ID for the commands if root runs the grading
+PROCESSES = 512  # limit of processes and threads, in addition to those that the user already runs
 MIB = 1 << 20
 
-# By kind, the sentence about it. The first kind needs none.
+# By kind: a sentence about the missing protection. The first kind needs no sentence.
 SENTENCES = {
     "bubblewrap": "",
     "namespaces": "bubblewrap is not available here, so submissions run without network and with limits, but they can read and write "
@@ -29,25 +28,25 @@ SENTENCES = {
 class Limits:
     """The limits of one submission."""
 
-    seconds: int = 120  # of processor time, so that the load of the machine does not change a verdict
+    seconds: int = 120  # processor time, so that the load of the machine does not affect the verdict
     memory: int = 4096  # MiB
-    files: int = 256  # MiB: the size of one file; all files together may be four times as large
+    files: int = 256  # MiB: the largest size of one file
 
 
 @dataclasses.dataclass(frozen=True)
 class Confinement:
-    """How commands that name a directory are confined to it."""
+    """Confines commands to a directory, if the words of a command name this directory."""
 
     kind: str
     directory: pathlib.Path
     limits: Limits
 
     def names(self, word):
-        """Whether a word of a command names the directory."""
+        """Whether a word of a command contains the path of the directory."""
         return str(self.directory) in str(word)
 
     def around(self, command):
-        """The command with everything that confines it."""
+        """The command with a prefix that confines it."""
         give_to_nobody(self.directory)
         return [*as_nobody(), *SHELLS[self.kind](self), *self.limited(), *map(str, command)]
 
@@ -60,16 +59,15 @@ class Confinement:
 
 
 def with_bubblewrap(confinement):
-    """The words that run a command in a sandbox: all files outside the directory are
-    read-only."""
-    size = str(confinement.limits.files * MIB)  # of shared memory
+    """The words that run a command in a sandbox, in which all files outside of the directory are read-only."""
+    size = str(confinement.limits.files * MIB)  # limit of shared memory in bytes
     return ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev",
             "--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev",
             "--bind", str(confinement.directory), str(confinement.directory), "--"]
 
 
 def with_namespaces(_):
-    """The words that run a command without network, and end all its processes when it ends."""
+    """The words that run a command without network access, and that end all its processes when the command ends."""
     return ["unshare", "--user", "--net", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc", "--"]
 
 
@@ -77,18 +75,18 @@ SHELLS = {"bubblewrap": with_bubblewrap, "namespaces": with_namespaces, "limits"
 
 
 def no_higher(name, value):
-    """A limit of a resource, or the one that this process already has if that is lower."""
+    """A resource limit, or the present limit of this process if that is lower."""
     _, hard = resource.getrlimit(getattr(resource, f"RLIMIT_{name.upper()}"))
     return value if hard == resource.RLIM_INFINITY else min(value, hard)
 
 
 def as_nobody():
-    """The words that make the user root an unprivileged user; none for other users."""
+    """The words that run a command as an unprivileged user if the current user is root; no words for other users."""
     return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs", "--"] if os.getuid() == 0 else []
 
 
 def give_to_nobody(directory):
-    """Makes all files that the user root has created in a directory files of the unprivileged user."""
+    """Gives all files in a directory to the unprivileged user if the current user is root."""
     if os.getuid() != 0:
         return
     for place, directories, files in os.walk(directory):
@@ -97,11 +95,11 @@ def give_to_nobody(directory):
                 if os.lstat(path).st_uid == 0:
                     os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
             except FileNotFoundError:
-                pass  # a temporary file of a compiler that runs at the same time
+                pass  # a temporary file of a compiler that runs at the same time has disappeared
 
 
 def threads_of(user):
-    """How many threads a user has at the moment; the limit of processes counts these, too."""
+    """The number of threads that a user currently runs, which count towards the limit of processes."""
     count = 0
     for status in pathlib.Path("/proc").glob("[0-9]*/status"):
         try:
@@ -113,7 +111,7 @@ def threads_of(user):
 
 
 def works(confinement, command=("true",)):
-    """Whether a command succeeds under a confinement."""
+    """Whether a command succeeds when it is confined."""
     try:
         return subprocess.run(confinement.around(command), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               check=False, timeout=20).returncode == 0
@@ -122,7 +120,7 @@ def works(confinement, command=("true",)):
 
 
 def kind_here(directory, limits):
-    """The best kind of confinement that works on this machine for a directory; None if no kind works there."""
+    """The best kind of confinement that works on this machine for a directory; None if no kind works."""
     for kind in SHELLS:
         program = {"bubblewrap": "bwrap", "namespaces": "unshare"}.get(kind, "prlimit")
         if shutil.which(program) and works(Confinement(kind, directory, limits), ["test", "-w", directory]):
@@ -131,15 +129,16 @@ def kind_here(directory, limits):
 
 
 def sentence(kind):
-    """The sentence for the teacher about a kind of confinement; empty if nothing is missing."""
+    """A sentence for the teacher about a kind of confinement; empty if the protection is complete."""
     return SENTENCES[kind].format(user="the user nobody" if os.getuid() == 0 else "the user who starts the command")
 
 
-CURRENT = []  # the confinement of this process, if there is one
+CURRENT = []  # the confinement of this process; empty if there is none
 
 
 def confined(command):
-    """A command as it has to be run: confined if it names the directory of this process's confinement, unchanged otherwise."""
+    """The form in which a command must be run. The command is confined if it names the directory of this process's
+    confinement, and otherwise unchanged."""
     if CURRENT and any(CURRENT[0].names(word) for word in command):
         return CURRENT[0].around(command)
     return command

@@ -1,12 +1,14 @@
 /// \file
-/// Counts memory accesses, misses of a small cache, OpenMP regions, barriers and tasks of a stage
-/// on the processor, and detects races between two threads of a team.
+/// Counts, in a stage for the processor, memory accesses, misses of a small cache, OpenMP regions,
+/// barriers and tasks. This file also detects races between two threads of a team.
 ///
-/// The stage is compiled with -fsanitize=thread, which calls a function before each access, and is
-/// linked with this file instead of the sanitizer's library. Each process writes its counts to a
-/// file in the directory STAIRCASE_ACCESSES. Two accesses to the same four bytes race if they are
-/// between the same two barriers of a region and belong to different threads, if one of them
-/// writes, and if neither is atomic or in a critical section.
+/// The stage is compiled with -fsanitize=thread, which calls a function before each access. The
+/// stage is linked with this file instead of the sanitizer's library. Each process writes its
+/// counts to a file in the directory STAIRCASE_ACCESSES.
+///
+/// Two accesses to the same four bytes race if they belong to different threads and are between the
+/// same two barriers of a region. At least one of the accesses must be a write, and neither may be
+/// atomic or in a critical section.
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -26,13 +28,13 @@ extern "C" char __executable_start;
 
 namespace {
 
-/// Counters of rare events, shared by all threads.
+/// The counters of rare events, which all threads share.
 struct Totals {
   std::atomic<long> regions{0}, team_barriers{0}, tasks{0};
 };
 Totals totals;
 
-/// A cache of 32 KiB with lines of 64 bytes: 64 sets of eight ways, with LRU replacement.
+/// Models a cache of 32 KiB with lines of 64 bytes: 64 sets of 8 ways, with LRU replacement.
 class Cache {
  public:
   bool misses(std::uintptr_t line) {
@@ -52,16 +54,16 @@ class Cache {
 /// The counters of one thread.
 struct Counts {
   long reads = 0, writes = 0, vectors = 0, lines = 0;
-  int protected_by = 0;  ///< number of critical sections that it is in
-  long epoch = 0;        ///< number of barriers of its team so far in the region
-  int number = 0;        ///< its index in its team
+  int protected_by = 0;  ///< number of critical sections that the thread is in
+  long epoch = 0;        ///< number of its team's barriers so far in the region
+  int number = 0;        ///< index of the thread in its team
   Cache cache;
   Counts* before = nullptr;  ///< counters of the previously created thread
 };
 std::atomic<Counts*> last_counts{nullptr};
 
-/// The counters of the calling thread. They are never freed, because threads of the runtime never
-/// end.
+/// The counters of the calling thread. The counters are never freed, because the threads of the
+/// OpenMP runtime do not end.
 Counts& my_counts() {
   thread_local Counts* mine = nullptr;
   if (mine == nullptr) {
@@ -78,20 +80,20 @@ Counts& my_counts() {
 std::atomic<bool> in_region{false}, has_tasks{false};
 std::atomic<long> regions_begun{0};
 
-/// An access of a thread in an epoch.
+/// An access of one thread in one epoch.
 struct Access {
-  int thread;  ///< index in the team + 1; 0: no access
+  int thread;  ///< index in the team + 1; 0 if there is no access
   long epoch;
   void* at;  ///< return address of the callback
 };
 
-/// A shadow cell: the last accesses to four bytes. Distant addresses share a cell, and the later
-/// one replaces the earlier one. The cells are zero-initialised, so that untouched ones take no
-/// memory.
+/// A shadow cell: the last accesses to four bytes. Distant addresses may share a cell; the later
+/// access then replaces the earlier ones. The cells are zero-initialised, so that unused cells
+/// occupy no memory.
 struct Cell {
   std::uintptr_t address;
   long region;
-  Access write, read, read_by_another;  ///< the last read by another thread than `read`
+  Access write, read, read_by_another;  ///< the last two are reads by different threads
 };
 constexpr std::size_t cell_count = std::size_t{1} << 20, lock_count = 256;
 
@@ -101,7 +103,7 @@ std::array<std::mutex, lock_count> locks;
 std::atomic<void*> race_now{nullptr}, race_before{nullptr};
 std::atomic<bool> race_writes{false};
 
-/// Stores the first race.
+/// Stores a race, unless another race has been stored already.
 void record_race(void* now, void* before, bool both_write) {
   void* none = nullptr;
   if (!race_now.compare_exchange_strong(none, now)) return;
@@ -109,8 +111,8 @@ void record_race(void* now, void* before, bool both_write) {
   race_writes = both_write;
 }
 
-/// Checks an access to four bytes against the earlier accesses in their shadow cell, and stores it
-/// there.
+/// Checks an access to four bytes against the earlier accesses in its shadow cell, and stores the
+/// access in the cell.
 void check_access(std::uintptr_t address, bool writes, void* at) {
   const std::size_t index = (address >> 2) % cell_count;
   const std::scoped_lock lock(locks[index % lock_count]);
@@ -148,7 +150,7 @@ void access(const void* address, std::size_t bytes, bool writes, void* at) {
 
 void write_counts() {
   Counts sum;
-  long busiest = 0;  // accesses of the thread with the most
+  long busiest = 0;  // number of accesses of the thread with the most accesses
   for (const Counts* each = last_counts; each != nullptr; each = each->before) {
     sum.reads += each->reads;
     sum.writes += each->writes;
@@ -175,14 +177,14 @@ void write_counts() {
   std::fclose(file);
 }
 
-/// The next function of this name in the order of dynamic linking: the one that a function here
-/// replaces.
+/// The next function with this name in the order of dynamic linking. The function in this file
+/// replaces that function.
 template <typename Function>
 Function* next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-/// The body of a parallel region; `numbers` assigns indices to the threads of the team.
+/// The body of a parallel region. `numbers` assigns indices to the threads of the team.
 struct Body {
   void (*function)(void*);
   void* data;
@@ -200,7 +202,7 @@ void run_body(void* argument) {
 
 extern "C" {
 
-// --- Functions of the OpenMP runtime, which are intercepted
+// --- Interceptors of functions of the OpenMP runtime
 
 void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsigned flags) {
   static auto* const real = next<void(void (*)(void*), void*, unsigned, unsigned)>("GOMP_parallel");

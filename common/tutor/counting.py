@@ -1,5 +1,5 @@
-"""Counters that do not depend on time: counters of the CPU device, memory accesses of the processor, messages between ranks, and
-the number of intervals of each name in a timeline."""
+"""Counters that do not depend on time: counters of the CPU device, memory accesses on the processor, messages between ranks,
+and the number of intervals of each name in a timeline."""
 
 import collections
 import contextlib
@@ -18,20 +18,21 @@ import time
 from confining import confined
 
 GROUPS = ("global_loads", "global_stores", "global_atomics", "shared_loads", "shared_stores", "shared_atomics")
-# Lets the user root start ranks, and ranks that wait yield their core, since there may be more ranks than cores.
+# Allow the user root to start ranks. Waiting ranks yield their core, because there may be more ranks than cores.
 RANKS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
          "OMPI_MCA_orte_execute_quiet": "1", "OMPI_MCA_btl": "^tcp,ofi",
          "OMPI_MCA_pml": "ob1"}
-# Stages for several GPUs find two devices; a thread block that waits longer than 20 s for another one fails, or sooner if the
-# check has to end before (see patience()). The analysis reports reads of elements of a DeviceArray that nothing has written.
+# Settings of the CPU device. There are two devices, for stages that use several GPUs. A thread block that waits for another
+# block fails after 20 s, or sooner if the check must end earlier (see patience()). The analysis reports reads of elements of
+# a DeviceArray that were never written.
 DEVICES = {"CUDA_ON_CPU_DEVICES": "2", "CUDA_ON_CPU_PATIENCE": "20", "STAIRCASE_REPORT_UNWRITTEN": "1"}
 THREADS = {"OMP_NUM_THREADS": "4", "OMP_WAIT_POLICY": "passive"}
-SECONDS = 120  # the time limit for a run of a small problem outside of a check
+SECONDS = 120  # time limit of one run, in seconds, outside of a check
 FEW_RANKS = 4
 
 
 class Failed(Exception):
-    """A run that failed: the text is the message of the program; the status is None if the run exceeded its time limit."""
+    """A failed run. The text is the message of the program. The status is None if the run exceeded its time limit."""
 
     def __init__(self, message, status, output=""):
         super().__init__(message)
@@ -39,42 +40,42 @@ class Failed(Exception):
 
 
 class OutOfTime(Failed):
-    """A run that did not end within the time limit of the check."""
+    """A run that had not ended when the time limit of the check was reached."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Clock:
-    """The time limit of a check: it allows so many seconds in total, and ends at a time of time.monotonic()."""
+    """The time limit of a check: its length in seconds, and its end as a value of time.monotonic()."""
 
     seconds: float
     ends: float
 
     def left(self):
-        """The seconds that are left."""
+        """The remaining seconds."""
         return self.ends - time.monotonic()
 
 
-CLOCK = contextvars.ContextVar("clock", default=None)  # of the check that runs
+CLOCK = contextvars.ContextVar("clock", default=None)  # the clock of the running check
 
 
 def start_clock(seconds):
-    """Limits all runs from now on to a number of seconds in total."""
+    """Sets a time limit, in seconds, for all following runs together."""
     CLOCK.set(Clock(seconds, time.monotonic() + seconds))
 
 
 def stop_clock():
-    """Limits each run to SECONDS again."""
+    """Removes the common time limit. Each run is then limited to SECONDS again."""
     CLOCK.set(None)
 
 
 def seconds_left():
-    """The seconds that are left of the time limit; of a single run if there is no clock."""
+    """The remaining seconds of the common time limit or, if there is none, the time limit of a single run."""
     return SECONDS if CLOCK.get() is None else CLOCK.get().left()
 
 
 @contextlib.contextmanager
 def half_of_time():
-    """Limits the runs within to half of the time that is left, so that later runs have the other half."""
+    """Limits the enclosed runs to half of the remaining time, so that later runs have the other half."""
     clock = CLOCK.get()
     token = CLOCK.set(clock and Clock(clock.seconds, time.monotonic() + clock.left() / 2))
     try:
@@ -84,18 +85,19 @@ def half_of_time():
 
 
 def patience(clock):
-    """The seconds that thread blocks of the CPU device may wait for each other: less than the check may take."""
+    """The environment variable that limits how long thread blocks of the CPU device wait for each other. The limit is
+    shorter than the time limit of the check."""
     return {"CUDA_ON_CPU_PATIENCE": str(max(2, min(20, int(clock.seconds / 3))))} if clock else {}
 
 
 def end_with_parent():
-    """Lets the kernel of Linux kill this process as soon as its parent has ended."""
+    """Makes Linux kill this process as soon as its parent process has ended."""
     set_signal_of_parents_death = 1
     ctypes.CDLL(None).prctl(set_signal_of_parents_death, signal.SIGKILL)
 
 
 def kill_group(process, number):
-    """Sends a signal to a process and all that it has started."""
+    """Sends a signal to a process and to all processes that it has started."""
     try:
         os.killpg(process.pid, number)
     except (ProcessLookupError, PermissionError):
@@ -103,8 +105,8 @@ def kill_group(process, number):
 
 
 def end_process(process):
-    """Ends a process and all that it has started. A signal that it can catch comes first: an analysed program then writes its
-    report, and mpiexec ends its ranks."""
+    """Ends a process and all processes that it has started. SIGTERM comes first, because programs can handle this signal: an
+    analysed program writes its report, and mpiexec ends its ranks."""
     kill_group(process, signal.SIGTERM)
     try:
         process.communicate(timeout=3)
@@ -115,8 +117,8 @@ def end_process(process):
 
 
 def outcome_of(command, seconds, **options):
-    """Runs a command and returns its exit status, output and error output. No process is left behind: neither after the time
-    limit, for which subprocess.TimeoutExpired is raised, nor if this process is interrupted."""
+    """Runs a command and returns its exit status, its output and its error output. Raises subprocess.TimeoutExpired at the
+    time limit. In any case, even if this process is interrupted, no process of the command keeps running."""
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace",
                           start_new_session=True, preexec_fn=end_with_parent, **options) as process:
         try:
@@ -129,7 +131,7 @@ def outcome_of(command, seconds, **options):
 
 
 def run(command, environment, ranks=0):
-    """Runs a program, on ranks if `ranks` is positive. Returns its standard output; raises Failed."""
+    """Runs a program, on ranks if `ranks` is positive. Returns the standard output; raises Failed if the program fails."""
     if ranks:
         command = ["mpiexec", "--oversubscribe", "-n", str(ranks), *command]
         environment = RANKS | environment
@@ -148,14 +150,14 @@ def run(command, environment, ranks=0):
 
 
 def options_for(problem, precision):
-    """The options for one solve of a problem that prints its record."""
+    """The options with which a program solves a problem once and prints its record."""
     settings = [word for key, value in problem.items() for word in ("--set", f"{key}={value}")]
     return [*settings, "--precision", precision, "--warmup", "0", "--repeat", "1", "--json", "-"]
 
 
 def record_in(output):
-    """The record that a program prints with `--json -`, and the text that the program prints otherwise, with printf for example. Raises
-    Failed if there is no record."""
+    """The record that a program prints with `--json -`, and the remaining text that the program prints, for example with
+    printf. Raises Failed if there is no record."""
     for start in (found.start() for found in reversed(list(re.finditer(r'\{\s*"workload":', output)))):
         with contextlib.suppress(ValueError):
             record, end = json.JSONDecoder().raw_decode(output, start)
@@ -164,8 +166,8 @@ def record_in(output):
 
 
 def of_timeline(record):
-    """How many overlapping intervals of each name there are, and how many slices were serialised before the kernels of the previous
-    slice ended."""
+    """The number of overlapping intervals of each name. The counter *ahead* is the number of slices that were serialised
+    before the kernels of the previous slice ended."""
     beside = record["repeats"][0].get("beside", [])
     counters = {f"spans {name}": count for name, count in collections.Counter(span["name"] for span in beside).items()}
     times = {name: sorted((span["begin"], span["end"]) for span in beside if span["name"] == name)
@@ -175,15 +177,15 @@ def of_timeline(record):
 
 
 def of_device(program, problem, precision):
-    """The counters and the report of the analysed program that belongs to a program for the CPU device."""
+    """Runs the analysed variant of a program for the CPU device, and returns its counters and its report."""
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory, "report.json")
         record = None
         try:
             record, _ = record_in(run([f"{program}-analyze", *options_for(problem, precision)], DEVICES | {"CUDA_ON_CPU_REPORT": str(path)}))
         except Failed as failed:
-            # The program also ends with a failure status if the analysis found an error. A result that is not finite has been
-            # analysed, too.
+            # The program also ends with a failure status if the analysis found an error. If the result is not finite, the
+            # analysis is complete, too.
             report = json.loads(path.read_text()) if path.exists() else {"errors": [], "kernels": []}
             is_not_finite = failed.status == 1 and "the solution is wrong" in str(failed)
             if not report["errors"] and not (report["kernels"] and is_not_finite):
@@ -195,7 +197,7 @@ def of_device(program, problem, precision):
 
 
 def of_kernels(kernels):
-    """The counters of a run: sums over its kernels, and the ratios derived from them."""
+    """The counters of a run: sums over all kernels, and ratios of these sums."""
     counters = collections.Counter({"kernels": len(kernels)})
     ideal = collections.Counter()
     for kernel in kernels:
@@ -224,8 +226,8 @@ def of_kernels(kernels):
 
 
 def of_processor(program, problem, precision, messages=None):
-    """The counters of a program that was built with access counters, and the first race: two code addresses, and whether both write.
-    `messages` is the library that counts messages of programs on ranks."""
+    """The counters of a program that counts its accesses, and its first race: two code addresses, and whether both accesses
+    write. `messages` is the path of a library that counts the messages of ranks."""
     with tempfile.TemporaryDirectory() as directory:
         environment = {"STAIRCASE_ACCESSES": directory, "STAIRCASE_COUNTED": directory}
         if messages:

@@ -1,4 +1,5 @@
-"""Sentences that lead from a symptom to its cause: for errors of compilers, findings of the analysis, and wrong solutions."""
+"""Sentences that lead from a symptom to its cause: for compiler errors, for errors that the analysis reports, and for wrong
+solutions."""
 
 import os
 import pathlib
@@ -9,13 +10,13 @@ import products
 import rules
 
 
-UNWRITTEN = {"unwritten bytes": "uninitialised read"}  # the note on a copy to the host that some bytes were never written
+UNWRITTEN = {"unwritten bytes": "uninitialised read"}  # a copy to the host contains bytes that were never written
 
 
 # --- Compilers
 
 def of_compiler(what, line):
-    """Sentences about an error of a compiler: the rule of CUDA C++ that the line breaks, if it is a known one."""
+    """Sentences about a compiler error: the rule of CUDA C++ that the line breaks, if the rule is a known one."""
     if re.search(r"no match for .operator<<.|invalid operands.*operator<<", what) or re.search(r"(?<!<)<<(?!<)[^;\"]*\bdim3\b", line):
         return ["a launch has three brackets on each side: kernel<<<blocks, threads>>>(arguments)"]
     if "<<<" in line and re.search(r"convert|no matching function|invalid initialization|deleted function|cannot bind", what):
@@ -27,7 +28,7 @@ def of_compiler(what, line):
 
 
 def is_of_heap(message):
-    """Whether a message is one of the C library's about a damaged heap."""
+    """Whether a message is one of the C library's messages about a damaged heap."""
     return not message or re.search(r"corrupt|free\(\)|malloc|double free|munmap_chunk|invalid (?:next )?(?:size|pointer)|"
                                     r"stack smashing|buffer overflow", message) is not None
 
@@ -35,7 +36,7 @@ def is_of_heap(message):
 # --- Findings of the analysis
 
 def of_error(error, places, source):
-    """Sentences about a finding of the CPU device: what to look for, with lines of the source."""
+    """Sentences about an error that the CPU device reports: advice, with lines of the source."""
     text = source.read_text(errors="replace")
     kind, sentence = error["kind"], error["sentence"]
     if kind == "uninitialised read" and sentence.startswith("shared memory"):
@@ -54,7 +55,7 @@ def of_error(error, places, source):
 
 
 def of_early_returns(error, places, source, text):
-    """Sentences about returns before the first barrier of the kernel in which an error was found."""
+    """Sentences about return statements before the first barrier of the kernel in which an error was found."""
     path = pathlib.Path(os.path.normpath(places.build / error["file"])) if error["file"] else None
     if path is None or path != pathlib.Path(os.path.normpath(source)):
         return []
@@ -64,7 +65,8 @@ def of_early_returns(error, places, source, text):
 
 
 def of_unwritten_shared(error, places, source, text):
-    """Sentences about an element in shared memory that no thread has written: its index, and the thread that should have written it."""
+    """Sentences about an element in shared memory that was never written: the index of the element, and the thread that
+    should have written it."""
     says, elements = [], []
     found = re.search(r"byte (\d+) of a variable of (\d+) bytes", error["sentence"])
     if found:
@@ -84,12 +86,12 @@ def of_unwritten_shared(error, places, source, text):
 # --- Wrong solutions
 
 def is_nan(sentence):
-    """Whether a sentence about a solution names an element that is not a number."""
+    """Whether a sentence about a solution names an element that is NaN."""
     return re.search(r"is -?nan\b", sentence) is not None
 
 
 def of_nan(sentence, wanted, report):
-    """Sentences about elements that are NaN, which is the initial value of every array."""
+    """Sentences about elements that are NaN. All arrays are initialised with NaN."""
     found = re.search(r"element (\d+) of \d+ is", sentence)
     element = f"element {wanted.index(int(found[1]))}" if found else "elements"
     kinds = {(UNWRITTEN.get(error["kind"], error["kind"]), bool(error["kernel"]))
@@ -110,7 +112,8 @@ def of_nan(sentence, wanted, report):
 
 
 def of_cases(workload, wrong):
-    """Sentences about wrong solutions of a workload, by what its result is made of. `wrong` are the test cases that failed."""
+    """Sentences about wrong solutions, based on the definition of the workload's result. `wrong` contains the failed test
+    cases."""
     for case in wrong:
         if workload != "ata" or case.solution is None or case.solution.shape != case.wanted.shape:
             continue
@@ -123,7 +126,7 @@ def of_cases(workload, wrong):
 
 
 def of_missing(yours, stages):
-    """Sentences about what the stage does and the working copy does not at all, on the same problem."""
+    """Sentences about operations that the stage performs and the working copy never performs, on the same problem."""
     says = []
     for counter, what, question in (("shared_loads", "requests to load from shared memory", "is __shared__ missing?"),
                                     ("block_barriers", "barriers of thread blocks", "is __syncthreads() missing?")):
@@ -133,7 +136,7 @@ def of_missing(yours, stages):
 
 
 def of_transposed(report, places):
-    """Sentences about stores to shared memory that go down a column, which is how a transposed store looks."""
+    """Sentences about stores to shared memory along a column. A store of a transposed tile has this access pattern."""
     for kernel in report.get("kernels", []):
         for line in kernel["lines"]:
             if line["access"] == "shared store" and line["wavefronts"] > 3 * line["ideal"] > 0:

@@ -1,8 +1,9 @@
-"""Working copies that contain the code of the stage itself with gaps, for learners who have never written a kernel."""
+"""Working copies that contain the code of the stage itself, with gaps. These copies are for learners who have never written
+a kernel."""
 
 from workshop import Refused, book, head_of
 
-# By workload and stage: the lines that are missing, and the task that replaces them.
+# By workload and stage: the missing lines, and the task that replaces these lines.
 GAPS = {("ata", "03_naive_cuda"): (
     ("  const unsigned i = blockIdx.y * tile + threadIdx.y;\n"
      "  const unsigned j = blockIdx.x * tile + threadIdx.x;\n"
@@ -20,7 +21,7 @@ GAPS = {("ata", "03_naive_cuda"): (
 
 
 def skeleton_of(copy):
-    """The text of a working copy with gaps. Raises Refused if the stage has no gaps."""
+    """The text of a working copy with gaps. Raises Refused if there are no gaps for the stage."""
     stage = copy.stage
     if (stage.workload, stage.name) not in GAPS:
         there = ", ".join(" ".join(name) for name in GAPS)

@@ -1,4 +1,5 @@
-"""Grades submissions: checks each file in a process of its own, under limits, and makes a table, CSV or JSON of all results.
+"""Grades submissions. Checks each file in a separate process with limited resources, and prints the results as a table, CSV
+or JSON.
 
 Usage of this file as a program (the process that checks one submission):
 python3 common/tutor/grading.py BUILD WORKLOAD STAGE KIND DIRECTORY SOURCE SECONDS MEMORY FILES
@@ -34,18 +35,18 @@ STEPS = ("compiles", "agrees", "clean", "optimised")
 QUESTIONS = {"compiles": "whether it compiles", "agrees": "whether it agrees with stage zero", "clean": "whether it is clean under analysis",
              "optimised": "whether it has the optimisation"}
 WORDS = {True: "yes", False: "no", None: "unknown"}
-LARGEST = 1 << 20  # bytes of a submission
-PATIENCE = 10  # the stage's own source may take this many times the time limit, since it also solves the test cases by stage zero
-WAITING = 10  # a submission that waits is stopped after this many times the limit of its processor time
-PAUSE = 0.2  # seconds between two looks at a running check
+LARGEST = 1 << 20  # largest size of a submission in bytes
+PATIENCE = 10  # the stage's own source may take this many time limits, because it also solves the cases by stage zero
+WAITING = 10  # a submission that only waits is stopped after this many times the limit of processor time
+PAUSE = 0.2  # seconds between two inspections of a running check
 KEPT = 8  # all files of a submission together may be this many times as large as one file
-BESIDE = ("progress.json", "progress.json.damaged")  # files of working copies that are no submissions
+BESIDE = ("progress.json", "progress.json.damaged")  # files in directories of working copies that are not submissions
 ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)  # signals that end this command
-SET_CHILD_SUBREAPER = 36  # of prctl: processes whose parent has ended become children of this process
+SET_CHILD_SUBREAPER = 36  # an option of prctl: orphaned descendants become children of this process
 
 
 class NotRead(Exception):
-    """A submission that cannot be read as a program; the text is a sentence about the reason."""
+    """A submission that cannot be read as a program. The text is a sentence with the reason."""
 
 
 @dataclasses.dataclass
@@ -53,20 +54,20 @@ class Row:
     """The result of one submission."""
 
     name: str
-    steps: list = dataclasses.field(default_factory=list)  # as check --json prints them
-    problem: str = ""  # why there are no further steps
+    steps: list = dataclasses.field(default_factory=list)  # in the form that check --json prints
+    problem: str = ""  # the reason why there are no further steps
     remarks: list = dataclasses.field(default_factory=list)
     hints: int | None = None
     solution_seen: bool | None = None
 
     @property
     def verdicts(self):
-        """The answers by question: True, False or None (unknown); questions that were not reached are missing."""
+        """The verdicts by question: True, False or None (unknown). Questions that were not reached are missing."""
         return {step["name"]: step["passed"] for step in self.steps if step["name"] in STEPS}
 
     @property
     def passed(self):
-        """Whether all questions were answered, and none with *no*."""
+        """Whether all questions were answered, none of them with *no*."""
         return not self.problem and set(self.verdicts) == set(STEPS) and False not in self.verdicts.values()
 
     @property
@@ -76,12 +77,12 @@ class Row:
 
     @property
     def message(self):
-        """The sentences about the question that was answered with *no*, or about the problem."""
+        """The sentences about questions that were answered with *no*, and about a problem that ended the check."""
         failed = [step for step in self.steps if step["passed"] is False]
         return [f"{step['name']}: {'; '.join(step['says'])}" for step in failed] + ([self.problem] if self.problem else [])
 
     def json(self):
-        """The row as --json writes it."""
+        """The row as a dictionary, which --json writes."""
         return {"name": self.name, "passed": self.passed, "verdicts": self.verdicts, "counts": self.counts,
                 "reasons": self.message, "remarks": self.remarks, "hints": self.hints, "solution_seen": self.solution_seen,
                 "steps": self.steps}
@@ -90,7 +91,7 @@ class Row:
 # --- Submissions
 
 def submissions_of(paths):
-    """Yields name and path of each submission: of files as they are given, and of all files below directories."""
+    """Yields the name and the path of each submission: each given file, and each file below a given directory."""
     for given in paths:
         if not given.exists():
             raise Refused(f"there is no file or directory '{printable(given)}' to grade")
@@ -105,13 +106,14 @@ def submissions_of(paths):
 
 
 def printable(name):
-    """A name of a file as text that can be printed anywhere: without control characters and invalid bytes."""
+    """The name of a file as printable text: control characters and invalid bytes are replaced."""
     text = os.fsencode(name).decode("utf-8", "backslashreplace")
     return "".join(each if each.isprintable() else f"\\x{ord(each):02x}" for each in text)
 
 
 def text_of(path, is_given):
-    """The text of a submission. Raises NotRead if it is no text file. Only links that were given by name are followed."""
+    """The text of a submission. Raises NotRead if the file is not a text file. Symbolic links are followed only if they were
+    given by name."""
     try:
         if path.is_symlink() and not is_given:
             raise NotRead("it is a symbolic link, and links in a directory are not followed")
@@ -135,14 +137,14 @@ def text_of(path, is_given):
 
 
 def code_of(text):
-    """The code of a program without comments, empty lines and spaces around lines, for comparisons of programs."""
+    """The code of a program without comments, empty lines and surrounding spaces, for comparing programs."""
     code = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)
     return "\n".join(line.strip() for line in code.splitlines() if line.strip() and not line.strip().startswith((".title", ".idea")))
 
 
 def remarks_of(name, text, stage, earlier):
-    """Sentences about the origin of a program's code. They do not change a verdict. `earlier` is updated: the name of a submission
-    by its code."""
+    """Sentences about the origin of a program's code, which do not affect the verdict. `earlier` maps the code of a
+    submission to its name, and is updated."""
     code = code_of(text)
     for included in re.findall(r'^\s*#\s*include\s*["<]([^">]+\.(?:cu|cpp))[">]', text, re.MULTILINE):
         yield f"it includes another program: {included}"
@@ -156,7 +158,8 @@ def remarks_of(name, text, stage, earlier):
 
 
 def progress_of(path, stage):
-    """Hints used and whether the solution was shown, if the submission is a working copy with a record of its progress."""
+    """The number of used hints and whether the solution was shown, if the submission is a working copy with recorded
+    progress."""
     if path.parent.name != stage.name:
         return None, None
     try:
@@ -170,7 +173,7 @@ def progress_of(path, stage):
 
 @contextlib.contextmanager
 def temporary_directory():
-    """A directory that is removed afterwards, even if a signal ends this process in the meantime."""
+    """A temporary directory, which is removed afterwards, even if a signal ends this process."""
     directory = pathlib.Path(tempfile.gettempdir()).resolve() / f"staircase-grade-{secrets.token_hex(8)}"
     try:
         directory.mkdir(0o700)
@@ -179,35 +182,35 @@ def temporary_directory():
         try:
             signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         finally:
-            end_descendants()  # a process that was starting when the signal came would write into the directory
+            end_descendants()  # a process that was starting when the signal arrived could still write to the directory
             shutil.rmtree(directory, ignore_errors=True)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
 
 
 @dataclasses.dataclass
 class Process:
-    """A process that runs at the moment."""
+    """A running process."""
 
     identity: int
     parent: int
     memory: int  # bytes
-    seconds: float  # processor time of the process and of its children that have ended
+    seconds: float  # processor time of the process and of its terminated children
 
 
 def processes():
-    """Yields all processes of this machine."""
+    """Yields all processes on this machine."""
     tick = os.sysconf("SC_CLK_TCK")
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
                 fields = file.read().rpartition(")")[2].split()
         except OSError:
-            continue  # it has ended
+            continue  # the process has ended
         yield Process(int(entry), int(fields[1]), int(fields[21]) * os.sysconf("SC_PAGE_SIZE"), sum(map(int, fields[11:15])) / tick)
 
 
 def descendants():
-    """The processes below this one."""
+    """The processes that this process has started, directly or indirectly."""
     below = {}
     for each in processes():
         below.setdefault(each.parent, []).append(each)
@@ -219,7 +222,7 @@ def descendants():
 
 
 def end_descendants():
-    """Ends all processes below this one, and waits for them."""
+    """Ends all descendants of this process, and waits for them."""
     for _ in range(1000):
         for each in descendants():
             try:
@@ -235,7 +238,7 @@ def end_descendants():
 
 
 def size_of(directory):
-    """The bytes that the files below a directory take on the disk."""
+    """The disk space of the files below a directory, in bytes."""
     total = 0
     for place, _, files in os.walk(directory):
         for name in files:
@@ -247,7 +250,7 @@ def size_of(directory):
 
 
 def excess(began, limits, directory):
-    """The limit that a running check has exceeded, as a sentence; empty if there is none."""
+    """A sentence about the limit that a running check has exceeded; empty if no limit is exceeded."""
     running = descendants()
     if sum(each.seconds for each in running) > limits.seconds:
         return f"stopped after {limits.seconds} seconds of processor time"
@@ -263,10 +266,10 @@ def excess(began, limits, directory):
 
 
 def checked(places, stage, source, kind, directory, limits):
-    """Checks a source in a process of its own. Returns the steps, and a sentence if the check did not come to its end."""
+    """Checks a source in a separate process. Returns the steps, and a sentence if the check was not completed."""
     command = [sys.executable, __file__, places.build, stage.workload, stage.name, kind, directory, source,
                *map(str, dataclasses.astuple(limits))]
-    # The compiler's cache is shared with other builds, so no submission may write to it.
+    # Other builds share the compiler's cache, so no submission may write to it.
     environment = os.environ | {"TMPDIR": str(directory / "tmp"), "CCACHE_DISABLE": "1"}
     (directory / "tmp").mkdir(exist_ok=True)
     with tempfile.TemporaryFile() as answers, tempfile.TemporaryFile() as errors:
@@ -298,9 +301,9 @@ def checked(places, stage, source, kind, directory, limits):
 
 
 def check_in_directory(places, stage, text, name, kind, limits):
-    """Checks the text of a program in a temporary directory, which is removed afterwards."""
+    """Checks the text of a program in a temporary directory, which is then removed."""
     with temporary_directory() as directory:
-        # The harness takes the names of workload and stage from the path.
+        # The harness derives the names of workload and stage from the path.
         source = directory / stage.workload / stage.name / stage.source.name
         source.parent.mkdir(parents=True)
         source.write_text(text, encoding="utf-8")
@@ -309,7 +312,7 @@ def check_in_directory(places, stage, text, name, kind, limits):
 
 
 def with_name(value, path, name):
-    """Values of JSON in which the name of a submission replaces the path of its copy."""
+    """Replaces the path of a submission's copy by the submission's name in a JSON value."""
     if isinstance(value, list):
         return [with_name(each, path, name) for each in value]
     if isinstance(value, dict):
@@ -318,7 +321,7 @@ def with_name(value, path, name):
 
 
 def check_one(build, workload, stage, kind, directory, source, *limits):
-    """The process that checks one submission: prints each step as a line of JSON."""
+    """The main function of the process that checks one submission. Prints each step as a line of JSON."""
     places = building.Places(ROOT, pathlib.Path(build))
     directory = pathlib.Path(directory)
     confining.CURRENT.append(confining.Confinement(kind, directory, confining.Limits(*map(int, limits))))
@@ -326,7 +329,7 @@ def check_one(build, workload, stage, kind, directory, source, *limits):
     for step in checking.check(job):
         print(json.dumps(step.json()), flush=True)
         if step.name == STEPS[-1]:
-            break  # a GPU is not used: it cannot be confined
+            break  # the step *GPU* is omitted, because a GPU cannot be confined
     print("end", flush=True)
 
 
@@ -346,12 +349,13 @@ def kind_for(places, limits):
 
 
 def grade(places, stage, submissions, given, limits):
-    """Yields the row of each submission."""
+    """Yields one row per submission."""
     ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     kind = kind_for(places, limits)
     if confining.sentence(kind):
         workshop.warn(confining.sentence(kind))
-    # This also solves the test cases by stage zero, and shows that the limits do not stop a correct solution.
+    # Checks the stage's own source first. This check also solves the test cases by stage zero, and shows that the limits do
+    # not stop a correct solution.
     print(f"climb: checking the source of {stage.workload} {stage.name} itself ...", file=sys.stderr)
     own = Row("", *check_in_directory(places, stage, stage.source.read_text(), stage.source.name, kind,
                                       dataclasses.replace(limits, seconds=PATIENCE * limits.seconds)))
@@ -374,12 +378,12 @@ def grade(places, stage, submissions, given, limits):
 
 
 def number_text(value):
-    """A counter for the table."""
+    """A counter as a cell of the table."""
     return "" if value is None else checking.number(value)
 
 
 def table_text(rows, counters):
-    """All rows as a table, and below it the messages and remarks of each submission."""
+    """All rows as a table, followed by the messages and remarks of each submission."""
     heads = ["submission", "passed", *STEPS, *counters, "hints"]
     cells = [[row.name, WORDS[row.passed], *(WORDS[row.verdicts[name]] if name in row.verdicts else "-" for name in STEPS),
               *(number_text(row.counts.get(name)) for name in counters),
@@ -397,17 +401,18 @@ def table_text(rows, counters):
 
 
 def printable_text(sentence):
-    """A sentence that may quote a submission, without control characters, which could change the terminal."""
+    """A sentence without control characters. The sentence may quote a submission, whose control characters could change the
+    terminal."""
     return "".join(each if each.isprintable() else " " for each in sentence)
 
 
 def as_cell(text):
-    """A text as a cell of CSV that no spreadsheet takes for a formula."""
+    """A text as a CSV cell that no spreadsheet interprets as a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
 
 
 def csv_text(rows, counters):
-    """All rows as CSV, with the heads of the columns in the first line."""
+    """All rows as CSV, with the column titles in the first line."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["name", "passed", *STEPS, *counters, "hints", "solution_seen", "reasons", "remarks"])

@@ -1,5 +1,5 @@
-"""The four hints of an exercise: the symptom in figures, the idea, the constructs by name, and the lines of the learner's own file with
-a skeleton of the code that they need."""
+"""The four hints of an exercise: the symptom in figures, the idea, the names of the constructs, and the lines to change. The
+last hint refers to the learner's own file, and contains a skeleton of the code."""
 
 import re
 
@@ -7,9 +7,9 @@ import claims
 import workshop
 from checking import number
 
-LONGEST = 24  # lines of a skeleton that are shown
+LONGEST = 24  # maximum number of skeleton lines that are shown
 
-# Constructs by a pattern that finds them in code, and what each of them does.
+# Constructs, by a pattern that finds them in code, with a description of their effect.
 CONSTRUCTS = {
     r"__global__": "`__global__` makes a function a kernel",
     r"<<<": "`kernel<<<blocks, threads>>>(arguments)` launches a kernel",
@@ -55,12 +55,13 @@ CONSTRUCTS = {
 
 
 def code_of(lines):
-    """Lines of code without comments."""
+    """The text of some lines of code without comments."""
     return "\n".join(re.sub(r"//.*", "", line) for line in lines)
 
 
 def symptom(copy):
-    """The first hint: the counters of the last check, compared with the stage, and the effect that the step should have."""
+    """The first hint: the counters of the last check compared with the stage's counters, and the expected effect of the
+    step."""
     claim = claims.claim_of(copy.stage.workload, copy.stage.name)
     counted = copy.progress().get("counters")
     parts = []
@@ -77,7 +78,7 @@ def symptom(copy):
 
 
 def constructs(stage):
-    """The third hint: the constructs that the step introduces, and what changes."""
+    """The third hint: the constructs that the step introduces, and the paragraph *Changed* of the stage."""
     before, after = code_of(workshop.book.code_lines(stage.before.source)), code_of(workshop.book.code_lines(stage.source))
     new = [meaning for pattern, meaning in CONSTRUCTS.items() if re.search(pattern, after) and not re.search(pattern, before)]
     header = workshop.header_of(stage)
@@ -88,7 +89,7 @@ def constructs(stage):
 
 
 def with_gaps(line):
-    """A line of code whose arguments, indices and values are gaps."""
+    """A line of code in which gaps replace the arguments, indices and values."""
     kept = re.sub(r"<<<.*?>>>", "<<<…>>>", line)
     kept = re.sub(r"\((?:[^()]|\([^()]*\))+\)", "(…)", kept)
     kept = re.sub(r"\[[^\][]*\]", "[…]", kept)
@@ -98,21 +99,21 @@ def with_gaps(line):
 
 
 def is_code(text):
-    """Whether a line counts as code, as in the book: neither blank nor a comment, a title or an idea."""
+    """Whether a line counts as code in the book: it is neither blank nor a comment, a title or an idea."""
     return bool(text.strip()) and not text.strip().startswith(("//", ".title =", ".idea ="))
 
 
 def numbered_code(source):
-    """The lines of code of a source below the comment at its head, with their numbers."""
+    """The lines of code of a source after its header comment, with their line numbers."""
     lines, first = workshop.book.numbered_body(source)
     return [(number, line) for number, line in enumerate(lines, first) if is_code(line)]
 
 
 def places(mine, stages):
-    """Yields the places where the code of a file differs from the stage: first line, last line, lines to remove, lines to add. The
-    lines that stay are a longest common subsequence, so that the counts equal the counts in the book."""
+    """Yields the places where the code of a file differs from the stage: first line, last line, lines to remove, lines to
+    add. The unchanged lines are a longest common subsequence, so the counts are the same as in the book."""
     a, b = numbered_code(mine), [line for _, line in numbered_code(stages)]
-    length = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]  # of the longest common subsequence of the lines from i and from j on
+    length = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]  # longest common subsequences of a[i:] and b[j:]
     for i in reversed(range(len(a))):
         for j in reversed(range(len(b))):
             length[i][j] = length[i + 1][j + 1] + 1 if a[i][1] == b[j] else max(length[i + 1][j], length[i][j + 1])
@@ -136,13 +137,13 @@ def places(mine, stages):
 
 
 def place(removed, added, following):
-    """A place where lines differ; if no line is removed, the lines are added before the following one."""
+    """A place where lines differ. If no line is removed, the lines are added before line `following`."""
     numbers = [number for number, _ in removed] or [following]
     return numbers[0], numbers[-1], [line for _, line in removed], added
 
 
 def counted_lines(lines, what):
-    """A number of lines in words."""
+    """A number of lines, in words."""
     return f"{len(lines)} line{'s' if len(lines) != 1 else ''} of code {what}"
 
 
@@ -164,7 +165,7 @@ def lines_to_change(copy):
 
 
 def hints_of(copy):
-    """The hints of an exercise, the least specific first."""
+    """Yields the hints of an exercise, from the least to the most specific."""
     yield symptom(copy)
     yield "The idea: " + (workshop.idea_of(copy.stage) or copy.stage.idea + ".")
     yield constructs(copy.stage)

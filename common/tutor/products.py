@@ -1,14 +1,15 @@
-"""Explains wrong elements of AᵀA: which rows of A were added how often, which columns an element belongs to, and whether a factor was
-transposed. The explanations are tried one by one, and only one that fits all elements is reported."""
+"""Explains wrong elements of AᵀA: rows of A that were not added exactly once, elements that belong to other columns, and
+factors that were transposed. The explanations are tried one after the other, and only an explanation that fits all elements
+is reported."""
 
 import math
 
-MOST = 1600  # elements of A in the largest problem that is explained: the work grows fast
+MOST = 1600  # maximum number of elements of A; the work grows quickly with it
 MASK = (1 << 64) - 1
 
 
 def random_number(seed, index):
-    """The value that the harness generates: see common/harness/random.hpp."""
+    """A random value of the harness; see common/harness/random.hpp."""
     z = ((seed << 40) + (index + 1) * 0x9E3779B97F4A7C15) & MASK
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
@@ -18,13 +19,13 @@ def random_number(seed, index):
 
 
 def matrix(problem):
-    """The rows of the matrix A of a problem."""
+    """The matrix A of a problem, as a list of rows."""
     rows, cols, seed = problem["rows"], problem["cols"], problem["seed"]
     return [[random_number(seed, k * cols + i) for i in range(cols)] for k in range(rows)]
 
 
 def ranges(indices):
-    """Indices as text: "0 to 15, 32"."""
+    """Converts indices to a text such as "0 to 15, 32"."""
     parts = []
     for index in sorted(indices):
         if parts and parts[-1][1] == index - 1:
@@ -35,7 +36,7 @@ def ranges(indices):
 
 
 def explanation(problem, solution, wrong):
-    """A sentence about a wrong product, or None. `wrong` are the places of the wrong elements in row-major order."""
+    """A sentence about a wrong product, or None. `wrong` contains the positions of the wrong elements in row-major order."""
     if problem["rows"] * problem["cols"] > MOST or problem["cols"] > 128 or not all(map(math.isfinite, solution.values)):
         return None
     a = matrix(problem)
@@ -43,18 +44,18 @@ def explanation(problem, solution, wrong):
 
 
 def near(value, wanted, scale):
-    """Whether two values agree up to rounding errors."""
+    """Whether two values are equal except for rounding errors."""
     return abs(value - wanted) <= 1e-9 * max(scale, 1e-300)
 
 
 def norm(a):
-    """The scale of the elements of AᵀA."""
+    """The magnitude of the elements of AᵀA."""
     return sum(value * value for row in a for value in row) / len(a[0])
 
 
 def of_rows(a, solution):
-    """A sentence if the result is a sum over rows with other multiplicities than one. The multiplicities are the solution of the
-    normal equations of C = Σ n(k) a(k)ᵀ a(k)."""
+    """A sentence if the result is a sum over rows in which some rows were not added exactly once. The multiplicities n(k)
+    are computed from the normal equations of C = Σ n(k) a(k)ᵀ a(k)."""
     rows, cols = len(a), len(a[0])
     if rows > cols * (cols + 1) // 2:
         return None
@@ -89,8 +90,8 @@ def of_rows(a, solution):
 
 
 def solved(system):
-    """The solution of a system of linear equations (rows with the right-hand side at the end) by Gaussian elimination with partial
-    pivoting; None if it is singular."""
+    """Solves a system of linear equations by Gaussian elimination with partial pivoting. Each row of `system` ends with the
+    right-hand side. Returns None if the system is singular."""
     n = len(system)
     for column in range(n):
         pivot = max(range(column, n), key=lambda row: abs(system[row][column]))
@@ -112,7 +113,7 @@ def solved(system):
 
 
 def of_columns(a, solution, wrong):
-    """A sentence if wrong elements are products of other columns."""
+    """A sentence if wrong elements are the products of other columns."""
     cols, scale = len(a[0]), norm(a)
     columns = list(zip(*a))
     products = {}
@@ -129,11 +130,11 @@ def of_columns(a, solution, wrong):
 
 
 def of_factors(a, solution):
-    """A sentence if, within each tile, a factor was read or stored with row and column exchanged."""
+    """A sentence if a factor was read or stored with exchanged row and column within each tile."""
     rows, cols = len(a), len(a[0])
     scale = norm(a)
 
-    def left(tile, k0, i, m):  # row and column exchanged within the tile
+    def left(tile, k0, i, m):  # row and column are exchanged within the tile
         return value(k0 + i % tile, i - i % tile + m)
 
     def value(k, i):

@@ -1,4 +1,4 @@
-"""Remarks: observations about a solution that do not make a check fail."""
+"""Remarks: observations about a solution that do not make the check fail."""
 
 import os
 import pathlib
@@ -10,11 +10,11 @@ import rules
 WAITS = r"\b(?:cudaDeviceSynchronize|cudaStreamSynchronize|cudaEventSynchronize|synchronize|synchronise|wait|finish)\s*\("
 CHECKS = r"\b(?:check_launch|cudaGetLastError|cudaPeekAtLastError)\s*\("
 LAUNCHES = r"<<<|\bcudaLaunchKernel\w*\s*\(|\blaunch\w*\s*\("
-EXCESS = 1.5  # so many times the ideal sectors or wavefronts are worth a remark
+EXCESS = 1.5  # accesses are remarked on if they take this many times the ideal number of sectors or wavefronts
 
 
 def of_source(text, stages_text, name):
-    """Remarks on launches whose errors the source does not ask for, and that it does not wait for."""
+    """Remarks on launches whose errors are not checked, and on launches without a later synchronisation."""
     code, remarks = rules.without_comments(text), []
     found = re.search(LAUNCHES, code)
     lines = rules.launches(text)
@@ -31,7 +31,7 @@ def of_source(text, stages_text, name):
 
 
 def unchecked_launches(code):
-    """The lines of launches after which the error is not asked for before the end of the function."""
+    """The line numbers of launches whose error is not checked before the end of the function."""
     lines = []
     for launch in re.finditer(r"<<<", code):
         depth, offset = 0, launch.end()
@@ -44,11 +44,11 @@ def unchecked_launches(code):
 
 
 def of_report(report, places, source):
-    """Remarks for the notes of the analysis."""
+    """Remarks from the notes of the analysis."""
     remarks = []
     for note in report.get("notes", []):
         if note["kind"] == "unwritten bytes":
-            continue  # the check treats this one as an error
+            continue  # the check treats this note as an error
         place = ""
         if note["line"]:
             path = pathlib.Path(os.path.normpath(places.build / note["file"]))
@@ -58,12 +58,13 @@ def of_report(report, places, source):
 
 
 def excess_of(line):
-    """How many times the ideal number of sectors or wavefronts an access takes."""
+    """The number of sectors or wavefronts of an access, divided by the ideal number."""
     return line.get("sectors", line.get("wavefronts", 0)) / line["ideal"] if line["ideal"] else 1
 
 
 def of_counters(report, stages_report, places, source):
-    """Remarks on lines whose accesses cost more than necessary, and more than any of the same kind in the stage."""
+    """Remarks on lines whose accesses cost more than necessary, and also more than any access of the same kind in the
+    stage."""
     def worst(of_report, access):
         return max((excess_of(line) for kernel in of_report.get("kernels", []) for line in kernel["lines"]
                     if line["access"] == access), default=1)

@@ -1,5 +1,5 @@
-"""Rules of CUDA C++ that a source breaks, found before it is compiled: nvcc refuses these programs, or they mean something else than
-the learner intends. The compilers report them late, or at a line of another file."""
+"""Rules of CUDA C++ that a source breaks, found before compilation. nvcc rejects such a program, or the program has another
+meaning than the learner intends. Other compilers report these errors late, or at a line of another file."""
 
 import math
 import re
@@ -8,7 +8,7 @@ NAME = r"[A-Za-z_]\w*"
 
 
 def without_comments(code):
-    """The code with comments and the contents of strings replaced by spaces; lines and columns stay the same."""
+    """The code, in which spaces replace comments and the contents of strings. Lines and columns stay the same."""
     def blank(match):
         text = match[0]
         if text[0] in "\"'":
@@ -19,12 +19,12 @@ def without_comments(code):
 
 
 def line_at(code, offset):
-    """The number of the line of an offset."""
+    """The number of the line that contains an offset."""
     return code.count("\n", 0, offset) + 1
 
 
 def closing(code, opening):
-    """The offset after the bracket that closes the one at an offset; the end of the code if none does."""
+    """The offset after the bracket that closes the bracket at `opening`; the end of the code if there is none."""
     pairs = {"(": ")", "{": "}", "[": "]"}
     depth, first = 0, code[opening]
     for offset in range(opening, len(code)):
@@ -35,7 +35,8 @@ def closing(code, opening):
 
 
 def kernels(code):
-    """The functions that are marked as kernels: name, offset of the mark, offset of the name, and offset after the parameters."""
+    """The functions that are marked as kernels: the name, and the offsets of the mark, of the name, and after the
+    parameters."""
     found, attributes = [], ("__launch_bounds__", "__cluster_dims__", "__attribute__", "alignas", "decltype")
     for mark in re.finditer(r"\b__global__\b", code):
         name = re.compile(rf"({NAME})\s*\(").search(code, mark.end())
@@ -47,26 +48,26 @@ def kernels(code):
 
 
 def body_of(code, end_of_parameters):
-    """The first and the last offset of the body of a function; None for a declaration."""
+    """The offsets of the first and the last character of a function's body; None for a declaration."""
     opening = re.compile(r"\s*(?:noexcept)?\s*\{").match(code, end_of_parameters)
     return (opening.end() - 1, closing(code, opening.end() - 1)) if opening else None
 
 
 def broken(source):
-    """Yields the line number and a sentence for each broken rule, in the order of the lines."""
+    """Yields the line number and a sentence for each broken rule, ordered by line."""
     code = without_comments(source)
     yield from sorted(set([*not_launched(code), *not_marked(code), *not_void(code)]))
 
 
 def not_launched(code):
-    """Yields calls of kernels without an execution configuration, and launches with other brackets."""
+    """Yields calls of kernels without an execution configuration, and launches with other brackets than <<<...>>>."""
     of_kernels = kernels(code)
     heads = {start for _, _, start, _ in of_kernels}
     for name in {name for name, *_ in of_kernels}:
         uses = re.compile(rf"(?<![\w.>&:]){name}\s*(?P<after><<<|<<|<(?!<)(?:(?!<<<)[^;(){{}}])*>\s*\(|\()")
         others = [use for use in uses.finditer(code) if use.start() not in heads and use["after"] != "<<<"]
         if any(use["after"].endswith("(") and not is_call(code, use.start()) for use in others):
-            continue  # a function of the host has the same name
+            continue  # a host function has the same name
         for use in others:
             if use["after"] == "<<":
                 yield line_at(code, use.start()), (f"'{name} <<' shifts: a launch has three brackets on each side, "
@@ -77,14 +78,14 @@ def not_launched(code):
 
 
 def is_call(code, start):
-    """Whether a name before a parenthesis is called, and not declared: in a declaration, a type stands before it."""
+    """Whether a name before a parenthesis is called and not declared. In a declaration, a type precedes the name."""
     before = code[:start].rstrip()
     word = re.search(r"(\w+|[>&*])$", before)
     return not (word and word[1] not in ("return", "else", "do", "co_return"))
 
 
 def not_marked(code):
-    """Yields functions that are launched and have no mark of a kernel."""
+    """Yields functions that are launched but not marked as kernels."""
     marked = {name for name, *_ in kernels(code)}
     for launch in re.finditer(rf"\b({NAME})\s*(?:<(?!<)[^;(){{}}<]*>\s*)?<<<", code):
         name = launch[1]
@@ -98,7 +99,7 @@ def not_marked(code):
 
 
 def not_void(code):
-    """Yields kernels that return a value."""
+    """Yields kernels whose return type is not void."""
     for name, mark, start, end in kernels(code):
         head = code[mark:start]
         if body_of(code, end) and not re.search(r"\bvoid\b", head):
@@ -112,7 +113,7 @@ def launches(source):
 
 
 def early_returns(source, line):
-    """The lines of conditional returns that come before the first barrier of the kernel around a line."""
+    """The line numbers of return statements in a condition before the first barrier, in the kernel that contains a line."""
     code = without_comments(source)
     for _, _, _, end in kernels(code):
         body = body_of(code, end)
@@ -126,7 +127,7 @@ def early_returns(source, line):
 
 
 def arrays_in_shared(source):
-    """The arrays in shared memory that a source declares: pairs of the name and the extents as numbers."""
+    """Yields the shared-memory arrays that a source declares: the name, and the extents as numbers."""
     for declaration in re.finditer(r"__shared__\s+([^;]*);", without_comments(source)):
         for name, extents in re.findall(rf"\b({NAME})((?:\s*\[[^\]]*\])+)", declaration[1]):
             values = [value_of(source, extent.strip()) for extent in re.findall(r"\[([^\]]*)\]", extents)]
@@ -135,8 +136,8 @@ def arrays_in_shared(source):
 
 
 def shared_elements(source, byte, size):
-    """The elements to which a byte of a variable in shared memory of so many bytes can belong: pairs of the name and the text,
-    such as left[3][4]."""
+    """Yields the array elements to which a byte of a shared-memory variable of `size` bytes can belong. Each result is the
+    name of the array and the element as text, such as left[3][4]."""
     for name, extents in arrays_in_shared(source):
         count = math.prod(extents)
         if size % count or size // count not in (1, 2, 4, 8, 16):
@@ -149,7 +150,7 @@ def shared_elements(source, byte, size):
 
 
 def value_of(source, expression):
-    """The value of an integer expression of literals, + - * / and constants of the source; None if it is not known."""
+    """The value of an integer expression of literals, + - * / and constants of the source; None if the value is unknown."""
     code = without_comments(source)
     for _ in range(8):
         name = re.search(rf"\b{NAME}\b", expression)
@@ -162,6 +163,6 @@ def value_of(source, expression):
     if not re.fullmatch(r"[\d\s()+*/-]+", expression):
         return None
     try:
-        return int(eval(expression.replace("/", "//"), {"__builtins__": {}}))  # only digits and operators
+        return int(eval(expression.replace("/", "//"), {"__builtins__": {}}))  # contains only digits and operators
     except (SyntaxError, ZeroDivisionError, TypeError):
         return None

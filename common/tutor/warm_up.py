@@ -1,6 +1,8 @@
-"""The warm-up before the first exercise: a program that adds two vectors, with gaps. It is no stage, and its check needs no stage zero.
+"""The warm-up before the first exercise: a program with gaps that adds two vectors. The program is not a stage, and its
+check needs no stage zero.
 
-The program is warm_up/add.cu. Its working copy lacks the lines between a comment `// gap: TASK` and the next `// end`.
+The complete program is warm_up/add.cu. In the working copy, tasks replace the lines between a comment `// gap: TASK` and the
+next comment `// end`.
 """
 
 import difflib
@@ -21,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 NAME = "warm_up"
 PROGRAM = pathlib.Path(__file__).with_name(NAME) / "add.cu"
 TARGETS = ("common/cuda_on_cpu/cuda-on-cpu", "common/cuda_on_cpu/libcuda_on_cpu_analysed.a")
-ELEMENTS = 1000  # of each vector
+ELEMENTS = 1000  # the length of each vector
 SECONDS = 20
 GAP = re.compile(r"(?P<tasks>(?:^ *// gap: [^\n]*\n)+)(?P<lines>.*?)^ *// end\n", re.MULTILINE | re.DOTALL)
 
@@ -35,13 +37,13 @@ HINTS = (
 
 
 def gaps():
-    """Yields the tasks, the indentation and the lines of each gap."""
+    """Yields the task, the indentation and the lines of each gap."""
     for match in GAP.finditer(PROGRAM.read_text()):
         yield " ".join(re.findall(r"// gap: (.*)", match["tasks"])), re.match(" *", match["tasks"])[0], match["lines"]
 
 
 def skeleton():
-    """The program with a task in the place of each gap."""
+    """The program, in which the tasks replace the gaps."""
     def replace(match):
         indent = re.match(" *", match["tasks"])[0]
         return "".join(f"{indent}// TODO: {task}\n" for task in re.findall(r"// gap: (.*)", match["tasks"]))
@@ -49,12 +51,12 @@ def skeleton():
 
 
 def solution():
-    """The program without the comments that mark the gaps."""
+    """The complete program, without the comments that mark the gaps."""
     return re.sub(r"^ *// (?:gap: .*|end)\n", "", PROGRAM.read_text(), flags=re.MULTILINE)
 
 
 def hints(text):
-    """The hints, the last of which names the lines of the learner's own file that are gaps, each with a skeleton."""
+    """Yields the hints. The last hint names the lines of the learner's own file that are gaps, each with a skeleton."""
     yield from HINTS
     lines = text.splitlines()
     parts = ["The lines of your file:"]
@@ -68,19 +70,19 @@ def hints(text):
 
 
 def source_of(copies):
-    """The working copy."""
+    """The path of the working copy."""
     return copies / NAME / PROGRAM.name
 
 
 def needed(copies):
-    """The working copy; raises Refused if there is none."""
+    """The path of the working copy. Raises Refused if the file does not exist."""
     if not source_of(copies).exists():
         raise Refused(f"there is no working copy of the warm-up yet; ./climb exercise {NAME} creates one")
     return source_of(copies)
 
 
 def exercise(arguments):
-    """Creates the working copy."""
+    """Creates the working copy, and prints its path and the next commands."""
     source = source_of(arguments.copies)
     if source.exists() and not arguments.force:
         raise Refused(f"{workshop.shown(source)} exists already; --force deletes it and starts again")
@@ -91,7 +93,8 @@ def exercise(arguments):
 
 
 def steps(places, source):
-    """Yields the steps of a check: whether it compiles, adds correctly, is clean, and has a thread for each element."""
+    """Yields the steps of a check: whether the program compiles, adds correctly, is clean, and uses one thread per
+    element."""
     with tempfile.TemporaryDirectory() as directory:
         program, path = pathlib.Path(directory, "add"), pathlib.Path(directory, "report.json")
         ran = subprocess.run([places.build / TARGETS[0], "--analyze", source, "-o", program], text=True, errors="replace", check=False,
@@ -124,7 +127,7 @@ def steps(places, source):
 
 
 def check(arguments, places, printed):
-    """Checks the working copy; the exit status is 1 if a question was answered with *no* or remained open."""
+    """Checks the working copy. Returns the exit status, which is 1 if a question was answered with *no* or not answered."""
     source = needed(arguments.copies)
     if arguments.watch:
         raise Refused(f"--watch checks stages only, not {NAME}")
@@ -147,7 +150,7 @@ def check(arguments, places, printed):
 
 
 def hint(arguments):
-    """Prints the hint of --level, by default the first one."""
+    """Prints the hint that --level selects, by default the first hint."""
     every = list(hints(needed(arguments.copies).read_text(errors="replace")))
     level = arguments.level or 1
     if not 1 <= level <= len(every):
@@ -158,7 +161,7 @@ def hint(arguments):
 
 
 def show_solution(arguments):
-    """Prints the diff from the working copy to the program."""
+    """Prints the diff between the working copy and the complete program."""
     source = needed(arguments.copies)
     for line in difflib.unified_diff(source.read_text(errors="replace").splitlines(), solution().splitlines(),
                                      workshop.shown(source), str(PROGRAM.relative_to(ROOT)), lineterm=""):
@@ -167,6 +170,6 @@ def show_solution(arguments):
 
 
 def run(arguments, places, printed):
-    """A command for the warm-up. Returns the exit status."""
+    """Runs a command for the warm-up, and returns its exit status."""
     return {"exercise": lambda: exercise(arguments), "check": lambda: check(arguments, places, printed), "hint": lambda: hint(arguments),
             "solution": lambda: show_solution(arguments)}[arguments.command]()

@@ -16,19 +16,20 @@ from book import stages as book
 
 
 class Refused(Exception):
-    """A command that cannot be carried out; the text is a sentence about the reason."""
+    """A command that cannot be carried out. The text is a sentence with the reason."""
 
 
 class CannotWrite(Refused):
-    """A sentence on a file that cannot be written: on a full disk, in a read-only directory or in another user's directory."""
+    """A file that cannot be written, for example on a full disk or in a directory without write permission. The text is a
+    sentence about the file."""
 
 
 def find(root, workload, name):
-    """A stage by its workload and by its number, its name or both."""
+    """Finds a stage by its workload and by its number, its name or both."""
     workloads = book.in_reading_order(root, book.find_stages(root))
     if workload not in workloads:
         raise Refused(f"there is no workload '{workload}'; choose from {', '.join(workloads)}")
-    full = name.zfill(2) if re.fullmatch("[0-9]", name) else name  # 4 is 04
+    full = name.zfill(2) if re.fullmatch("[0-9]", name) else name  # 4 stands for 04
     fitting = [stage for stage in workloads[workload] if full in (stage.name, stage.number, stage.name[3:])]
     exercises = [stage.name for stage in workloads[workload] if stage.before]
     if not fitting:
@@ -39,7 +40,7 @@ def find(root, workload, name):
 
 
 def header_of(stage):
-    """The paragraphs of the comment at the head of a stage's source by their titles: Changed, Legal, Expect."""
+    """The paragraphs of a stage's header comment, by their titles: Changed, Legal, Expect."""
     paragraphs, title = {}, None
     for line in re.match(r"(?:///.*\n)*", stage.source.read_text())[0].splitlines():
         text = line[3:].strip()
@@ -63,7 +64,8 @@ def idea_of(stage):
 
 
 def hunks(before, after):
-    """Yields the lines of a unified diff of two sources without their header comments: kind, old line number, text."""
+    """Yields the lines of a unified diff of two sources without their header comments: the kind, the old line number, and
+    the text."""
     (a, first), (b, _) = book.numbered_body(before), book.numbered_body(after)
     for group in difflib.SequenceMatcher(None, a, b, autojunk=False).get_grouped_opcodes(3):
         yield "hunk", None, ""
@@ -76,15 +78,15 @@ def hunks(before, after):
 
 
 def places_of_change(stage):
-    """Yields the hunks that turn the previous stage into this one: the first and the last line, the numbers of lines of code that
-    are removed and added, and the marked piece that contains the first line."""
+    """Yields the hunks that turn the previous stage into this stage. Each hunk consists of the first and the last line, the
+    numbers of removed and added lines of code, and the marked piece that contains the first line."""
     parts = []
     for kind, old, text in hunks(stage.before.source, stage.source):
         if kind == "hunk":
             parts.append({"lines": [], "removed": 0, "added": 0})
         elif kind == "same":
             parts[-1]["last"] = old
-        elif text.strip() and not text.strip().startswith(("//", ".title =", ".idea =")):  # as the book counts lines of code
+        elif text.strip() and not text.strip().startswith(("//", ".title =", ".idea =")):  # as the book counts lines
             parts[-1]["lines"].append(old or parts[-1].get("last", 1))
             parts[-1][kind] += 1
     lines = stage.before.source.read_text().splitlines()
@@ -94,7 +96,7 @@ def places_of_change(stage):
 
 
 def piece_around(lines, number):
-    """The innermost marked piece of a source that contains a line, or None."""
+    """The innermost marked piece of a source that contains a line; None if there is none."""
     open_pieces = []
     for line in lines[:number]:
         marker = re.fullmatch(r"\s*// \[(.+)\]", line)
@@ -106,7 +108,7 @@ def piece_around(lines, number):
 
 
 def write_whole(path, text):
-    """Replaces the contents of a file by a new text. After a failure the old file is unchanged, and no partial file remains."""
+    """Replaces the contents of a file by a text. If this fails, the old file is unchanged, and no partial file remains."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -126,14 +128,14 @@ def write_whole(path, text):
 
 
 def current_umask():
-    """The permission bits that new files of this process do not get."""
+    """The permission bits that are removed from new files of this process."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
 
 
 def shown(path):
-    """A path as messages show it: relative to the current directory if the path is inside it."""
+    """The form of a path in messages: relative to the current directory, if the path is inside it."""
     here = pathlib.Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
@@ -142,31 +144,31 @@ def shown(path):
 class Copy:
     """A working copy of a stage."""
 
-    copies: pathlib.Path  # where all working copies are
+    copies: pathlib.Path  # the directory of all working copies
     stage: book.Stage
 
     @property
     def directory(self):
-        """Its directory."""
+        """The directory of this working copy."""
         return self.copies / self.stage.workload / self.stage.name
 
     @property
     def name(self):
-        """The path of its source as messages show it."""
+        """The path of the source, in the form that messages use."""
         return shown(self.source)
 
     @property
     def source(self):
-        """The file that the learner edits."""
+        """The path of the source, which the learner edits."""
         return self.directory / self.stage.source.name
 
     @property
     def command(self):
-        """Its workload and stage, as on the command line."""
+        """The workload and the stage of this copy, as on the command line."""
         return f"{self.stage.workload} {self.stage.name}"
 
     def make(self, anew, text=None):
-        """Creates the copy, with the code of the previous stage or another text; replaces an existing copy only if `anew` is set."""
+        """Creates the copy with the code of the previous stage or with `text`. Replaces an existing copy only if `anew`."""
         if self.source.exists() and not anew:
             raise Refused(f"{self.name} exists already; --force deletes it and starts again")
         write_whole(self.source, text or starting_text(self))
@@ -174,19 +176,19 @@ class Copy:
         self.record_progress(begun=today())
 
     def needed(self):
-        """The source; raises Refused if there is none."""
+        """The path of the source. Raises Refused if the file does not exist."""
         if not self.source.exists():
             raise Refused(f"there is no working copy of {self.command} yet; ./climb exercise {self.command} creates one")
         return self.source
 
     @property
     def progress_file(self):
-        """Where the progress of this copy is recorded."""
+        """The file that records the progress of this copy."""
         return self.directory / "progress.json"
 
     def progress(self):
-        """The recorded progress, by its keys begun, checks, passed, hints and solution. A file that is no JSON object counts as
-        no progress, with a warning."""
+        """The recorded progress, with the keys begun, checks, passed, hints and solution. A file that is not a JSON object
+        counts as no progress, and causes a warning."""
         try:
             recorded = json.loads(self.progress_file.read_text(encoding="utf-8"))
             if not isinstance(recorded, dict):
@@ -200,7 +202,7 @@ class Copy:
             return {}
 
     def record_progress(self, **changes):
-        """Adds to the recorded progress. A file that could not be read is kept under the name progress.json.damaged."""
+        """Adds entries to the recorded progress. A file that cannot be read is renamed to progress.json.damaged."""
         recorded = self.progress()
         if not recorded and self.progress_file.exists() and self.progress_file.stat().st_size > 0:
             try:
@@ -210,7 +212,8 @@ class Copy:
         write_whole(self.progress_file, json.dumps(recorded | changes, indent=1) + "\n")
 
     def try_to_record_progress(self, **changes):
-        """Adds to the recorded progress if the file can be written; otherwise warns, since the answer itself is not affected."""
+        """Adds entries to the recorded progress. If the file cannot be written, only a warning is printed, because the
+        answer itself is not affected."""
         try:
             self.record_progress(**changes)
         except CannotWrite as failure:
@@ -228,12 +231,12 @@ warn.printed = set()
 
 
 def today():
-    """Today's date as YYYY-MM-DD."""
+    """Today's date in the form YYYY-MM-DD."""
     return datetime.date.today().isoformat()
 
 
 def commented(title, text):
-    """A paragraph with a title as lines of a comment at the head of a source."""
+    """A paragraph with a title, as lines of a header comment of a source."""
     lines, line = [], f"/// {title + ':':<8}"
     for word in text.split():
         if len(line) + 1 + len(word) > 100:
@@ -244,7 +247,7 @@ def commented(title, text):
 
 
 def head_of(copy, origin):
-    """The comment at the head of a working copy: its task, and a sentence about the origin of the code below."""
+    """The header comment of a working copy: its task, and a sentence about the origin of the code below."""
     stage, header = copy.stage, header_of(copy.stage)
     head = [f"/// \\file\n/// An exercise: {stage.workload} {stage.name}.\n/// {origin}\n///",
             commented("Task", stage.idea + ".")]
@@ -253,7 +256,8 @@ def head_of(copy, origin):
 
 
 def starting_text(copy):
-    """The code of the previous stage under a comment with the task, and with the title and idea of the stage."""
+    """The initial text of a working copy: the code of the previous stage, a header comment with the task, and the title and
+    idea of the stage."""
     stage = copy.stage
     lines, _ = book.numbered_body(stage.before.source)
     body = "\n".join(lines) + "\n"

@@ -1,5 +1,6 @@
 /// \file
-/// Found in place of CUDA's own header: groups of threads that work together.
+/// Replaces the CUDA header of the same name: cooperative groups, which are sets of threads that
+/// synchronise and exchange values.
 
 #pragma once
 
@@ -9,7 +10,8 @@
 
 namespace cuda_on_cpu {
 
-/// The lanes of the warp that have come to the same call when none of the warp can run on.
+/// Returns the mask of the lanes of the warp that have reached the same call by the time no other
+/// lane of the warp can continue.
 unsigned gathered_lanes();
 
 }  // namespace cuda_on_cpu
@@ -22,7 +24,8 @@ class thread_block {
   using arrival_token = int;
 
   static void sync() { cuda_on_cpu::block_barrier(); }
-  /// Nobody is let go before all wait, which a barrier in two halves allows.
+  /// Does not signal an arrival. Instead, barrier_wait() is a complete barrier. This is valid,
+  /// because no thread may pass a split barrier before all threads have arrived.
   static arrival_token barrier_arrive() { return 0; }
   static void barrier_wait(arrival_token&&) { cuda_on_cpu::block_barrier(); }
   static unsigned thread_rank() { return cuda_on_cpu::thread_rank(); }
@@ -36,7 +39,8 @@ class thread_block {
 
 inline thread_block this_thread_block() { return {}; }
 
-/// What tiles of more than a warp needed before compute capability 8.0; here it is only named.
+/// Memory that tiles of more than one warp needed before compute capability 8.0. The CPU device
+/// does not use this memory.
 template <unsigned most_threads = 1024>
 struct block_tile_memory {
   char bytes[most_threads / 32 * 8];
@@ -46,7 +50,7 @@ thread_block this_thread_block(block_tile_memory<most_threads>&) {
   return {};
 }
 
-/// Some lanes of one warp, in the order of the lanes.
+/// A group of lanes of one warp. The rank of a thread in the group follows the order of the lanes.
 class lanes_of_warp {
  public:
   explicit lanes_of_warp(unsigned mask) : mask_(mask) {}
@@ -89,7 +93,7 @@ class lanes_of_warp {
   }
 
  protected:
-  /// The lane of a rank: the one with so many lanes of the group below it.
+  /// The lane of the thread with rank `rank` in the group.
   unsigned lane_of(unsigned rank) const {
     unsigned rest = mask_;
     for (unsigned i = 0; i < rank; ++i) rest &= rest - 1;
@@ -97,7 +101,7 @@ class lanes_of_warp {
   }
 
  private:
-  /// A mask of lanes as a mask of ranks.
+  /// Converts a mask of lanes to a mask of ranks.
   unsigned ranks_of(unsigned lanes) const {
     unsigned ranks = 0;
     for (unsigned rank = 0; rank < size(); ++rank) ranks |= (lanes >> lane_of(rank) & 1u) << rank;
@@ -107,7 +111,7 @@ class lanes_of_warp {
   unsigned mask_;
 };
 
-/// An aligned piece of a warp, as many lanes as a power of two.
+/// An aligned group of consecutive lanes of a warp. The number of lanes is a power of two.
 class tile_of_warp : public lanes_of_warp {
  public:
   explicit tile_of_warp(unsigned size) : lanes_of_warp(mask_of(size)), size_(size) {}
@@ -122,7 +126,8 @@ class tile_of_warp : public lanes_of_warp {
   unsigned size_;
 };
 
-/// An aligned piece of a block that is larger than a warp, as many threads as a power of two.
+/// An aligned group of consecutive threads of a block that is larger than a warp. The number of
+/// threads is a power of two.
 class tile_of_warps {
  public:
   explicit tile_of_warps(unsigned size) : size_(size) {}
@@ -132,7 +137,7 @@ class tile_of_warps {
   Value shfl(Value value, unsigned rank) const {
     return cuda_on_cpu::shuffle_in_tile<true>(size_, value, rank % size_);
   }
-  /// As `shfl`, and each thread may ask for another rank.
+  /// Like `shfl`, but each thread may read the value of a different rank.
   template <typename Value>
   Value take(Value value, unsigned rank) const {
     return cuda_on_cpu::shuffle_in_tile<false>(size_, value, rank);
@@ -144,7 +149,7 @@ class tile_of_warps {
   unsigned size_;
 };
 
-/// A block, or some lanes of a warp.
+/// A thread block, or a group of lanes of one warp.
 class thread_group {
  public:
   thread_group(const thread_block&) {}
@@ -170,7 +175,7 @@ class thread_block_tile : public tile_of_size<tile_size> {
   static_assert(tile_size <= 512 && cuda_on_cpu::has_single_bit(tile_size),
                 "the number of threads of a tile is a power of two, 512 at most");
   thread_block_tile() : tile_of_size<tile_size>(tile_size) {}
-  /// Of whatever a tile was made, it may be kept as one that does not say so.
+  /// Converts from a tile with the same size whose parent group has another type.
   template <typename Other>
   thread_block_tile(const thread_block_tile<tile_size, Other>&) : thread_block_tile() {}
   static unsigned meta_group_rank() {
@@ -193,14 +198,15 @@ class thread_block_tile : public tile_of_size<tile_size> {
       std::is_void_v<Parent> || std::is_same_v<Parent, thread_block>;
 };
 
-/// Lanes that run together.
+/// A group of lanes that execute together.
 class coalesced_group : public lanes_of_warp {
  public:
   explicit coalesced_group(unsigned mask) : lanes_of_warp(mask) {}
   unsigned meta_group_rank() const { return 0; }
   unsigned meta_group_size() const { return 1; }
 };
-/// All lanes that come as far before one has to wait, as if the warp ran in lockstep.
+/// The group of all lanes of the warp that reach this call before a lane has to wait, as if the
+/// warp ran in lockstep.
 __forceinline__ coalesced_group coalesced_threads() {
   return coalesced_group(cuda_on_cpu::gathered_lanes());
 }
@@ -214,7 +220,8 @@ tile_of_warp tiled_partition(const Parent&, unsigned tile_size) {
   return tile_of_warp(tile_size);
 }
 
-/// The lanes of a tile whose predicates, or labels, agree.
+/// The group of the lanes of a tile that pass the same predicate or the same label as the calling
+/// lane.
 template <typename Tile>
 coalesced_group binary_partition(const Tile& tile, bool predicate) {
   return labeled_partition(tile, static_cast<int>(predicate));
@@ -227,7 +234,7 @@ coalesced_group labeled_partition(const Tile& tile, Label label) {
   return coalesced_group(__match_any_sync(lanes, label));
 }
 
-/// All threads of a cooperative launch.
+/// All threads of a grid that was launched cooperatively.
 class grid_group {
  public:
   using arrival_token = int;
@@ -257,7 +264,7 @@ class grid_group {
 };
 inline grid_group this_grid() { return {}; }
 
-/// The blocks of a cluster.
+/// The thread blocks of a cluster.
 class cluster_group {
  public:
   using arrival_token = int;

@@ -1,5 +1,6 @@
 /// \file
-/// Replaces the header of CUDA: complex numbers as pairs, and their operations as functions.
+/// Replaces the CUDA header of the same name: complex values as pairs, and functions for their
+/// arithmetic.
 
 #pragma once
 

@@ -1,6 +1,7 @@
 /// \file
-/// Found in place of cublasLt: products of matrices that descriptors describe, with a bias and an
-/// activation behind them. Types of 8 bits with a point, and gradients, are refused.
+/// Replaces the cublasLt header: matrix products whose operands are given by descriptors, followed
+/// by an optional bias and activation function. 8-bit floating-point types and gradients are not
+/// supported.
 
 #pragma once
 
@@ -9,7 +10,7 @@
 
 #include "cublas_v2.h"
 
-// --- What is said of a product, of a matrix, of the wanted algorithm
+// --- Enumerations for products, matrices and algorithm preferences
 
 enum cublasLtPointerMode_t { CUBLASLT_POINTER_MODE_HOST = 0, CUBLASLT_POINTER_MODE_DEVICE = 1 };
 enum cublasLtOrder_t { CUBLASLT_ORDER_COL = 0, CUBLASLT_ORDER_ROW = 1 };
@@ -84,7 +85,7 @@ struct cublasLtMatmulDescOpaque_t {
   std::uint32_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   const void* bias = nullptr;
   std::int64_t bias_stride = 0;
-  std::int32_t bias_type = -1;  ///< as the result's
+  std::int32_t bias_type = -1;  ///< -1 if the bias has the type of the result
   bool scales_matrices = false;
 };
 using cublasLtMatmulDesc_t = cublasLtMatmulDescOpaque_t*;
@@ -126,7 +127,7 @@ cublasStatus_t destroy_of_lt(Value* made) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// Sets a member from the bytes that a program hands over.
+/// Sets a member from the bytes that the program passes.
 template <typename Value>
 cublasStatus_t set_member(Value& member, const void* from, std::size_t bytes) {
   if (from == nullptr || bytes < sizeof(Value)) return CUBLAS_STATUS_INVALID_VALUE;
@@ -161,7 +162,8 @@ inline Epilogue epilogue_of(const cublasLtMatmulDescOpaque_t& description, cudaD
   return epilogue;
 }
 
-/// Whether a product can be made here.
+/// The status of a product: CUBLAS_STATUS_NOT_SUPPORTED if the CPU device cannot compute the
+/// product.
 inline cublasStatus_t status_of(const cublasLtMatmulDescOpaque_t& description,
                                 const Product& product) {
   if (!product.has_known_types() || !is_known_epilogue(description.epilogue) ||
@@ -218,7 +220,7 @@ inline cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t descri
     case CUBLASLT_MATMUL_DESC_FAST_ACCUM:
       return CUBLAS_STATUS_SUCCESS;
     default:
-      description->scales_matrices = true;  // or asks for what is not made here, either
+      description->scales_matrices = true;  // or any other unsupported attribute
       return CUBLAS_STATUS_SUCCESS;
   }
 }
@@ -268,7 +270,7 @@ inline cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPrefere
   return preference == nullptr ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS;
 }
 
-/// There is one algorithm, which needs no workspace.
+/// Returns the only algorithm, which needs no workspace.
 inline cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
     cublasLtHandle_t handle, cublasLtMatmulDesc_t description, cublasLtMatrixLayout_t a,
     cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
@@ -293,7 +295,7 @@ inline cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
   return status;
 }
 
-/// The algorithm and the workspace mean nothing here.
+/// Computes a product. The arguments for the algorithm and the workspace have no effect.
 inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t description,
                                      const void* alpha, const void* a,
                                      cublasLtMatrixLayout_t layout_a, const void* b,

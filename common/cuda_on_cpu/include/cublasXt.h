@@ -1,6 +1,6 @@
 /// \file
-/// Found in place of cublasXt: products of matrices in the host's memory, on the host's BLAS, done
-/// when the call returns.
+/// Replaces the cublasXt header: products of matrices in host memory. The host's BLAS computes each
+/// product before the call returns.
 
 #pragma once
 

@@ -1,9 +1,11 @@
 /// \file
 /// Replaces the header of cuBLAS: levels 1 to 3 of BLAS in all four types, batched products and
-/// factorisations, and products whose types are arguments. Each call is an operation of its stream.
+/// factorisations, and products whose element types are arguments. Each call becomes an operation
+/// in its stream.
 ///
-/// Matrices are stored by columns, as in cuBLAS. Programs that include this header are linked with
-/// a CBLAS. The functions are templates, so that a program compiles only those that it calls.
+/// Matrices are column-major, as in cuBLAS. Programs that include this header must be linked with a
+/// CBLAS library. The functions are templates, so that a program compiles only the functions that
+/// it calls.
 
 #pragma once
 
@@ -14,7 +16,7 @@
 #include "cuda_runtime.h"
 #include "library_types.h"
 
-// By these, other projects' headers see which of CUDA's came before.
+// Headers of other projects test these macros to detect which CUDA headers have been included.
 #define CUBLAS_V2_H_
 #define CUBLAS_API_H_
 #define CUBLAS_VER_MAJOR 13
@@ -152,8 +154,8 @@ CUDA_ON_CPU_CUBLAS_COPIES(int, )
 CUDA_ON_CPU_CUBLAS_COPIES(std::int64_t, _64)
 #undef CUDA_ON_CPU_CUBLAS_COPIES
 
-// --- Levels 1 to 3: P and p are the upper-case and lower-case letter of the type. R is the letter
-// of its real type, and RP are both letters
+// --- Levels 1 to 3. P and p are the upper-case and lower-case letter of the type. R is the letter
+// of the corresponding real type, and RP consists of both letters
 
 #define CUDA_ON_CPU_CUBLAS(P, Value, Real, Int, suffix)                                            \
   template <typename = void>                                                                       \
@@ -780,11 +782,11 @@ CUDA_ON_CPU_CUBLAS_SMALL_REAL(D, double)
 #undef CUDA_ON_CPU_CUBLAS_SMALL_REAL
 #undef CUDA_ON_CPU_CUBLAS_ALL
 
-// --- Products of matrices whose types are arguments
+// --- Products of matrices whose element types are arguments
 
 namespace cuda_on_cpu {
 
-/// The type of alpha and beta, where only what is computed in is said.
+/// The type of alpha and beta for a compute type.
 inline cudaDataType scale_type_of(cublasComputeType_t compute) {
   switch (compute) {
     case CUBLAS_COMPUTE_16F:
@@ -801,13 +803,14 @@ inline cudaDataType scale_type_of(cublasComputeType_t compute) {
   }
 }
 
-/// Whether products are computed as doubles: those of integers are, which a float would round.
+/// Whether products are computed in double precision. Integer products are, because float would
+/// round the sums.
 inline bool is_in_double(cublasComputeType_t compute) {
   const cudaDataType type = scale_type_of(compute);
   return type == CUDA_R_64F || type == CUDA_R_32I;
 }
 
-/// What toolkits before version 11 said in the place of it.
+/// The compute type for a data type, which toolkits before version 11 used instead.
 inline cublasComputeType_t compute_type_of(cudaDataType type) {
   return type == CUDA_R_16F   ? CUBLAS_COMPUTE_16F
          : type == CUDA_R_64F ? CUBLAS_COMPUTE_64F
@@ -815,7 +818,7 @@ inline cublasComputeType_t compute_type_of(cudaDataType type) {
                               : CUBLAS_COMPUTE_32F;
 }
 
-/// A matrix that an operation turns into one of so many rows and columns.
+/// A matrix that becomes a matrix of `rows` rows and `columns` columns when `op` is applied.
 inline Matrix operand(const void* first, cudaDataType type, cublasOperation_t op, int rows,
                       int columns, int stride) {
   const bool plain = op == CUBLAS_OP_N;
@@ -823,13 +826,13 @@ inline Matrix operand(const void* first, cudaDataType type, cublasOperation_t op
           static_cast<std::size_t>(plain ? columns : rows), static_cast<std::size_t>(stride)};
 }
 
-/// Whether columns begin at words of four bytes, as they have to where elements are bytes.
+/// Whether columns begin at 32-bit words, as cuBLAS requires for 8-bit elements.
 inline bool begins_at_words(const void* first, cudaDataType type, int stride) {
   return type != CUDA_R_8I || (reinterpret_cast<std::uintptr_t>(first) % 4 == 0 && stride % 4 == 0);
 }
 
-/// A factor whose type is an argument. It is in memory of the host, or in memory of the device
-/// after all earlier operations.
+/// The value of a scalar whose type is an argument. If the scalar is in device memory, the function
+/// first waits for all earlier operations of the stream.
 inline double scale_of(cublasHandle_t handle, const void* factor, cudaDataType type) {
   if (handle->mode == CUBLAS_POINTER_MODE_DEVICE) cudaStreamSynchronize(handle->stream);
   return element<double>(factor, type, 0);
@@ -899,7 +902,7 @@ inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a
                                     type_b, ldb, 0, beta, c, type_c, ldc, 0, 1, compute, algorithm);
 }
 
-// As toolkits before version 11 had them.
+// Overloads with the signature of toolkits before version 11.
 inline cublasStatus_t cublasGemmStridedBatchedEx(
     cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
     const void* alpha, const void* a, cudaDataType type_a, int lda, long long stride_a,
@@ -947,8 +950,8 @@ inline cublasStatus_t cublasSgemmEx(cublasHandle_t handle, cublasOperation_t op_
                       type_c, ldc, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
 }
 
-/// A batch of products. The addresses of the matrices are in device memory, and earlier operations
-/// have to be complete.
+/// Computes a batch of products. The addresses of the matrices are in device memory; all earlier
+/// operations that write them must be complete.
 inline cublasStatus_t cublasGemmBatchedEx(
     cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
     const void* alpha, const void* const a[], cudaDataType type_a, int lda, const void* const b[],
@@ -978,7 +981,7 @@ inline cublasStatus_t cublasHgemmBatched(cublasHandle_t handle, cublasOperation_
                              CUBLAS_COMPUTE_16F, CUBLAS_GEMM_DEFAULT);
 }
 
-// --- Level 1 whose types are arguments: real ones, computed in double precision
+// --- Level 1 with element types as arguments: real types, computed in double precision
 
 namespace cuda_on_cpu {
 
@@ -1006,7 +1009,8 @@ inline bool are_known(std::initializer_list<cudaDataType> types) {
     if (bytes_of(type) == 0) return false;
   return true;
 }
-/// A value whose type is an argument, at the location that the pointer mode of the handle requires.
+/// Computes a scalar whose type is an argument, and stores the scalar in host or device memory
+/// according to the pointer mode of the handle.
 template <typename Work>
 cublasStatus_t give_typed(cublasHandle_t handle, void* result, cudaDataType type, Touched first,
                           Touched second, Work work) {

@@ -1,5 +1,6 @@
 /// \file
-/// Found in place of CUDA's own header: numbers of 16 bits with the exponent of a float.
+/// Replaces the CUDA header of the same name: bfloat16, a 16-bit floating-point format with the
+/// exponent range of float.
 
 #pragma once
 

@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUDA's own header: numbers of 16 bits in IEEE format.
+/// Replaces the CUDA header of the same name: IEEE 754 binary16 floating-point values.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 /// \file
-/// Replaces the header of CUDA: 4-bit floating-point values (E2M1). A single value occupies a
-/// byte, and a pair shares one.
+/// Replaces the CUDA header of the same name: 4-bit floating-point values (E2M1). A single value
+/// occupies one byte; the two values of a pair share one byte.
 
 #pragma once
 

@@ -1,5 +1,6 @@
 /// \file
-/// Replaces the header of CUDA: 6-bit floating-point values (E2M3 and E3M2), one per byte.
+/// Replaces the CUDA header of the same name: 6-bit floating-point values (E2M3 and E3M2), one per
+/// byte.
 
 #pragma once
 

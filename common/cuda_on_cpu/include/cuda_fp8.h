@@ -1,5 +1,5 @@
 /// \file
-/// Replaces the header of CUDA: 8-bit floating-point values (E4M3, E5M2 and E8M0).
+/// Replaces the CUDA header of the same name: 8-bit floating-point values (E4M3, E5M2 and E8M0).
 
 #pragma once
 

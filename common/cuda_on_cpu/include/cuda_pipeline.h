@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUDA's own header: asynchronous copies into shared memory, as primitives.
+/// Replaces the CUDA header of the same name: primitives for asynchronous copies to shared memory.
 
 #pragma once
 

@@ -1,5 +1,6 @@
 /// \file
-/// Found in place of CUDA's own header.
+/// Replaces the CUDA header of the same name and includes cuda_pipeline.h, which contains its
+/// declarations.
 
 #pragma once
 

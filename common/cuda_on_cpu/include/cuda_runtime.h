@@ -1,9 +1,9 @@
 /// \file
-/// Found in place of CUDA's own header: CUDA C++ and its runtime on the CPU device.
+/// Replaces the CUDA header of the same name: CUDA C++ and the runtime API on the CPU device.
 
 #pragma once
 
-// What sources take from it without a word of their own.
+// Standard headers that CUDA's header includes, so that programs may rely on them.
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@
 #include "cuda_on_cpu/toolkit.hpp"
 #include "cuda_on_cpu/vectors.hpp"
 
-// Helpers of other projects ask by these which of CUDA's headers are there.
+// Headers of other projects test these macros to detect which CUDA headers have been included.
 #define __CUDA_RUNTIME_H__
 #define __CUDA_RUNTIME_API_H__
 #define __DRIVER_TYPES_H__

@@ -1,11 +1,13 @@
 /// \file
-/// Found in place of cuFFT: transforms of one, two and three dimensions, on FFTW, in their stream.
+/// Replaces the cuFFT header: Fourier transforms in one, two and three dimensions. FFTW computes
+/// the transforms when the stream executes the call.
 ///
-/// Arrays are dense. Programs that include this link with FFTW in both precisions.
+/// Arrays are contiguous. Programs that include this header must be linked with FFTW in both
+/// precisions.
 
 #pragma once
 
-#define _CUFFT_H_  // other projects' headers look for it
+#define _CUFFT_H_  // headers of other projects test this macro
 
 #include "cuda_on_cpu/hidden_names.hpp"
 
@@ -57,14 +59,15 @@ using cufftDoubleComplex = double2;
 
 namespace cuda_on_cpu {
 
-/// What a handle stands for.
+/// The parameters of a plan, which a handle identifies.
 struct FftPlan {
   List<int> extents;  ///< outermost first; empty if the plan was destroyed
   int batch;
   cufftType type;
   cudaStream_t stream;
 
-  /// The elements of all transforms, in space or of the waves that a real transform keeps.
+  /// The number of elements of all transforms: values in space, or, if `of_half`, the complex
+  /// coefficients that a real transform stores.
   std::size_t elements(bool of_half) const {
     std::size_t product = batch;
     for (const int extent : extents) product *= extent;
@@ -73,7 +76,7 @@ struct FftPlan {
   }
 };
 
-/// The plans of a process, numbered from 0.
+/// The plans of a process. The handle of a plan is its index.
 struct FftPlans {
   List<FftPlan> all;
 
@@ -97,7 +100,7 @@ inline cufftResult make_plan(cufftHandle* handle, List<int> extents, cufftType t
   return CUFFT_SUCCESS;
 }
 
-/// A copy of a plan, empty if there is none.
+/// Returns a copy of a plan. The copy is empty if there is no plan with this handle.
 inline FftPlan plan_of(cufftHandle handle) {
   FftPlans& plans = FftPlans::instance();
   const LibraryLock lock(LibraryLock::of_plans);
@@ -105,7 +108,8 @@ inline FftPlan plan_of(cufftHandle handle) {
   return plans.all[handle];
 }
 
-/// Makes FFTW's plan, runs it and destroys it. Only runs may be done side by side.
+/// Creates an FFTW plan, executes it and destroys it. FFTW allows only executions to run
+/// concurrently.
 template <typename Make, typename Execute, typename Destroy>
 void transform(Make make, Execute execute, Destroy destroy) {
   const auto plan = [&] {
@@ -126,7 +130,7 @@ cufftResult execute(cufftHandle handle, cufftType type, From* from, To* to, Work
   constexpr bool of_real = std::is_floating_point_v<From>, to_real = std::is_floating_point_v<To>;
   const std::size_t read = plan.elements(to_real) * sizeof(From);
   const std::size_t written = plan.elements(of_real) * sizeof(To);
-  // A transform back to real numbers overwrites what it starts from.
+  // A transform to real values may overwrite its input.
   const auto error = library_call(plan.stream, {{from, read, to_real}, {to, written, true, false}},
                                   [plan, work = std::move(work)] { work(plan); });
   return error == cudaSuccess ? CUFFT_SUCCESS : CUFFT_EXEC_FAILED;
@@ -158,7 +162,7 @@ inline cufftResult cufftDestroy(cufftHandle handle) {
   return CUFFT_SUCCESS;
 }
 
-/// The transforms of one precision: of complex numbers, of real ones, and back to real ones.
+/// The transforms of one precision: complex to complex, real to complex, and complex to real.
 #define CUDA_ON_CPU_FFT(fftw, Real, Complex, C2C, R2C, C2R)                                        \
   inline cufftResult cufftExec##C2C(cufftHandle handle, Complex* from, Complex* to, int sign) {    \
     return cuda_on_cpu::execute(handle, CUFFT_##C2C, from, to, [=](const auto& plan) {             \

@@ -1,8 +1,9 @@
 /// \file
-/// Found in place of cuRAND's: arrays of random numbers, made in their stream.
+/// Replaces the cuRAND host header: arrays of random values, which are generated when the stream
+/// executes the call.
 ///
-/// Whatever generator is asked for, the numbers have its distribution, and are others than
-/// cuRAND's.
+/// All generators use Philox4x32-10. The values have the requested distribution, but differ from
+/// the values of cuRAND.
 
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "cuda_on_cpu/library_call.hpp"
 #include "curand_kernel.h"
 
-#define CURAND_H_  // other projects' headers look for it
+#define CURAND_H_  // headers of other projects test this macro
 
 enum curandStatus_t {
   CURAND_STATUS_SUCCESS = 0,
@@ -45,12 +46,12 @@ enum curandRngType_t {
 using curandRngType = curandRngType_t;
 
 struct curandGenerator_st {
-  cuda_on_cpu::Philox state;  ///< used by the stream's work only
+  cuda_on_cpu::Philox state;  ///< accessed only by the work of the stream
   cudaStream_t stream = nullptr;
 };
 using curandGenerator_t = curandGenerator_st*;
 
-/// Quasirandom numbers, which are spread more evenly, are refused.
+/// Creates a generator of pseudorandom values. Quasirandom generators are not supported.
 inline curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType_t type) {
   if (type >= CURAND_RNG_QUASI_DEFAULT || type < CURAND_RNG_PSEUDO_DEFAULT)
     return CURAND_STATUS_TYPE_ERROR;
@@ -58,7 +59,7 @@ inline curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curand
   curand_init(0, 0, 0, &(*generator)->state);
   return CURAND_STATUS_SUCCESS;
 }
-/// Of the host: its arrays are filled at once.
+/// Creates a generator for host memory, which is filled immediately.
 inline curandStatus_t curandCreateGeneratorHost(curandGenerator_t* generator,
                                                 curandRngType_t type) {
   return curandCreateGenerator(generator, type);
@@ -78,7 +79,7 @@ inline curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t 
 
 namespace cuda_on_cpu {
 
-/// Puts into a generator's stream what is done to its state.
+/// Appends an operation on the state of a generator to the generator's stream.
 template <typename Work>
 curandStatus_t with_state(curandGenerator_t generator, const List<Touched>& touched, Work work) {
   if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
@@ -87,7 +88,7 @@ curandStatus_t with_state(curandGenerator_t generator, const List<Touched>& touc
   return error == cudaSuccess ? CURAND_STATUS_SUCCESS : CURAND_STATUS_LAUNCH_FAILURE;
 }
 
-/// Fills an array by a function of the state.
+/// Fills an array with the values that a function of the state returns.
 template <typename Value, typename Make>
 curandStatus_t fill_random(curandGenerator_t generator, Value* out, std::size_t n, Make make) {
   return with_state(generator, {{out, n * sizeof(Value), true, false}},
@@ -98,7 +99,8 @@ curandStatus_t fill_random(curandGenerator_t generator, Value* out, std::size_t 
 
 }  // namespace cuda_on_cpu
 
-/// Another sequence from the same place on, as on a GPU: to begin it, the offset takes 0.
+/// Sets the seed, and keeps the position in the sequence, as on a GPU. An offset of 0 then selects
+/// the beginning of the sequence.
 inline curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator,
                                                          unsigned long long seed) {
   return cuda_on_cpu::with_state(generator, {}, [=](cuda_on_cpu::Philox& state) {
@@ -127,7 +129,8 @@ inline curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, d
                                                   std::size_t n) {
   return cuda_on_cpu::fill_random(generator, out, n, curand_uniform_double);
 }
-/// Normal numbers are made in pairs, and CUDA refuses an odd number of them.
+/// Normally distributed values are generated in pairs, so CUDA does not accept an odd number of
+/// values.
 inline curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* out, std::size_t n,
                                            float mean, float deviation) {
   if (n % 2 != 0) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;

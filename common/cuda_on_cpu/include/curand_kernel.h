@@ -1,8 +1,9 @@
 /// \file
-/// Found in place of cuRAND's: random numbers within kernels.
+/// Replaces the cuRAND device header: random values within kernels.
 ///
-/// All generators are Philox4x32-10 here, by seed, sequence and offset. The numbers of
-/// curandStatePhilox4_32_10_t are cuRAND's; those of the others have its distributions only.
+/// All generators use Philox4x32-10, with a seed, a sequence and an offset. For
+/// curandStatePhilox4_32_10_t, the values are equal to cuRAND's values. For all other generators,
+/// only the distribution is the same.
 
 #pragma once
 
@@ -13,18 +14,19 @@
 
 namespace cuda_on_cpu {
 
-/// The state of a thread's generator: a counter, a key, and what of a round is not yet used.
+/// The state of a thread's generator: a counter, a key, and the values of the last round that are
+/// not used yet.
 struct Philox {
   std::uint32_t counter[4];
   std::uint32_t key[2];
   std::uint32_t output[4];
   unsigned used;
-  float spare;  ///< the second of a pair of normal numbers
+  float spare;  ///< the second of a pair of normally distributed values
   double spare_double;
   bool has_spare, has_spare_double;
 };
 
-/// Ten rounds of multiplications and exclusive ors.
+/// Computes four output words by ten rounds of multiplications and exclusive ors.
 inline void philox_rounds(Philox& state) {
   std::uint32_t c[4] = {state.counter[0], state.counter[1], state.counter[2], state.counter[3]};
   std::uint32_t key[2] = {state.key[0], state.key[1]};
@@ -42,7 +44,8 @@ inline void philox_rounds(Philox& state) {
   for (int i = 0; i < 4; ++i) state.output[i] = c[i];
 }
 
-/// Counts on by so many rounds; the upper half of the counter is the sequence.
+/// Advances the counter by `rounds`. The upper half of the counter contains the index of the
+/// sequence.
 inline void philox_advance(Philox& state, std::uint64_t rounds) {
   const std::uint64_t low = std::uint64_t{state.counter[1]} << 32 | state.counter[0];
   const std::uint64_t sum = low + rounds;
@@ -51,7 +54,7 @@ inline void philox_advance(Philox& state, std::uint64_t rounds) {
   if (sum < low && ++state.counter[2] == 0) ++state.counter[3];
 }
 
-/// In (0, 1]: 0 never comes.
+/// Converts to a value in the interval (0, 1].
 inline float unit_float(std::uint32_t bits) {
   return static_cast<float>(bits) * 0x1p-32f + 0x1p-33f;
 }
@@ -60,7 +63,8 @@ inline double unit_double(std::uint32_t low, std::uint32_t high) {
   return static_cast<double>(bits) * 0x1p-53 + 0x1p-54;
 }
 
-/// Two normal numbers from two of (0, 1], by the method of Box and Muller.
+/// Converts two uniform values in (0, 1] to two normally distributed values, by the Box-Muller
+/// transform.
 template <typename Value>
 void to_normal(Value& first, Value& second) {
   const Value radius = std::sqrt(Value(-2) * std::log(first));
@@ -175,8 +179,9 @@ inline double curand_log_normal_double(cuda_on_cpu::Philox* state, double mean, 
   return std::exp(mean + deviation * curand_normal_double(state));
 }
 
-/// How many events of a process with so many on average happen: products of uniform numbers fall
-/// below exp(-mean), taken in pieces that do not underflow.
+/// A value with a Poisson distribution: the number of factors after which a product of uniform
+/// values falls below exp(-mean). The mean is divided into parts of at most 500, so that exp() does
+/// not underflow.
 inline unsigned curand_poisson(cuda_on_cpu::Philox* state, double mean) {
   unsigned events = 0;
   for (double rest = mean; rest > 0; rest -= 500) {

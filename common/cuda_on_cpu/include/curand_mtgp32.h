@@ -1,9 +1,9 @@
 /// \file
-/// Replaces the header of cuRAND: the parameters and states of the generator MTGP32.
+/// Replaces the cuRAND header of the same name: the parameters and states of the generator MTGP32.
 
 #pragma once
 
-#define CURAND_MTGP32_H  // the toolkit's table of parameters requires it
+#define CURAND_MTGP32_H  // the toolkit's table of parameters tests this macro
 
 #define MTGPDC_MEXP 11213
 #define MTGPDC_N 351
@@ -14,20 +14,20 @@
 #define MTGP32_STATE_MASK 1023
 #define CURAND_NUM_MTGP32_PARAMS 200
 
-/// A set of parameters from the dynamic creator of the generator's authors.
+/// A set of parameters, which the authors' program *dynamic creator* generates.
 struct mtgp32_params_fast {
   int mexp;  ///< the exponent of the period
-  int pos;   ///< the distance of the second word of the recursion
+  int pos;   ///< the distance, in words, of the third word of the recursion
   int sh1, sh2;
-  unsigned tbl[16];          ///< for the recursion, indexed by four bits
-  unsigned tmp_tbl[16];      ///< for the tempering
-  unsigned flt_tmp_tbl[16];  ///< for the tempering of a float
+  unsigned tbl[16];          ///< table of the recursion, indexed by four bits
+  unsigned tmp_tbl[16];      ///< table of the tempering
+  unsigned flt_tmp_tbl[16];  ///< table of the tempering for floats
   unsigned mask;
   unsigned char poly_sha1[21];
 };
 typedef struct mtgp32_params_fast mtgp32_params_fast_t;
 
-/// The parameters of many blocks, as a structure of arrays.
+/// The parameter sets of many thread blocks, as a structure of arrays.
 struct mtgp32_kernel_params {
   unsigned pos_tbl[CURAND_NUM_MTGP32_PARAMS];
   unsigned param_tbl[CURAND_NUM_MTGP32_PARAMS][16];
@@ -39,7 +39,8 @@ struct mtgp32_kernel_params {
 };
 typedef struct mtgp32_kernel_params mtgp32_kernel_params_t;
 
-/// The state that the threads of a block share: a ring of words, and the index of its first word.
+/// The state that the threads of a block share: a circular buffer of words, and the index of its
+/// first word.
 struct curandStateMtgp32 {
   unsigned s[MTGP32_STATE_SIZE];
   int offset;

@@ -1,5 +1,6 @@
 /// \file
-/// Replaces the header of cuRAND with which the host creates states of MTGP32 for kernels.
+/// Replaces the cuRAND header of the same name: functions by which the host creates states of
+/// MTGP32 for kernels.
 
 #pragma once
 
@@ -11,7 +12,7 @@
 
 namespace cuda_on_cpu {
 
-/// Initialises the words of a ring from a seed, as the original generator does.
+/// Initialises the words of a circular buffer from a seed, as the original generator does.
 inline void mtgp32_start(unsigned* words, const mtgp32_params_fast_t& p, unsigned seed) {
   const unsigned hidden = p.tbl[4] ^ (p.tbl[8] << 16);
   unsigned filler = hidden;
@@ -27,7 +28,7 @@ inline void mtgp32_start(unsigned* words, const mtgp32_params_fast_t& p, unsigne
 
 }  // namespace cuda_on_cpu
 
-/// Copies parameters to the device, in the form that kernels use.
+/// Copies parameters to the device, in the layout that kernels use.
 inline curandStatus_t curandMakeMTGP32Constants(const mtgp32_params_fast_t params[],
                                                 mtgp32_kernel_params_t* on_device) {
   auto* const all = new mtgp32_kernel_params_t();
@@ -45,7 +46,7 @@ inline curandStatus_t curandMakeMTGP32Constants(const mtgp32_params_fast_t param
   return error == cudaSuccess ? CURAND_STATUS_SUCCESS : CURAND_STATUS_INITIALIZATION_FAILED;
 }
 
-/// Creates `n` states on the device, each with its own set of parameters.
+/// Creates `n` states on the device, each with its own parameter set.
 inline curandStatus_t curandMakeMTGP32KernelState(curandStateMtgp32_t* states,
                                                   mtgp32_params_fast_t params[],
                                                   mtgp32_kernel_params_t* constants, int n,

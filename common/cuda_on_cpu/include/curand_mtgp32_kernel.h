@@ -1,7 +1,7 @@
 /// \file
-/// Replaces the header of cuRAND for MTGP32. A block of at most 256 threads shares a state of this
-/// generator. (M. Saito and M. Matsumoto, Variants of Mersenne Twister Suitable for Graphic
-/// Processors, ACM Transactions on Mathematical Software 39(2), 2013.)
+/// Replaces the cuRAND header of MTGP32 for kernels. A thread block of at most 256 threads shares
+/// one state of this generator. Source: M. Saito and M. Matsumoto, Variants of Mersenne Twister
+/// Suitable for Graphic Processors, ACM Transactions on Mathematical Software 39(2), 2013.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace cuda_on_cpu {
 
-/// The next word of the recursion, from the words 0, 1 and `pos` of the ring.
+/// The next word of the recursion, computed from words 0, 1 and `pos` of the circular buffer.
 inline unsigned mtgp32_next(const mtgp32_kernel_params_t& p, int set, unsigned first,
                             unsigned second, unsigned picked) {
   unsigned x = (first & p.mask[0]) ^ second;
@@ -26,8 +26,8 @@ inline unsigned mtgp32_tempered(const unsigned (&table)[16], unsigned word, unsi
   return into_float ? word >> 9 ^ table[by & 15] : word ^ table[by & 15];
 }
 
-/// The random value of thread `index`. All `count` threads call the function, and synchronise
-/// before and after the ring advances.
+/// Returns the random word of thread `index`. All `count` threads must call the function; they
+/// synchronise before and after the buffer advances.
 inline unsigned mtgp32(curandStateMtgp32_t* state, unsigned index, unsigned count,
                        bool into_float) {
   const mtgp32_kernel_params_t& p = *state->k;
@@ -49,9 +49,9 @@ inline unsigned mtgp32_of_block(curandStateMtgp32_t* state, bool into_float) {
   const unsigned index = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   return mtgp32(state, index, blockDim.x * blockDim.y * blockDim.z, into_float);
 }
-/// The quantile of the normal distribution for a probability: an approximation (M. Abramowitz and
-/// I. Stegun, Handbook of Mathematical Functions, 26.2.23) that three steps of Halley's method
-/// refine.
+/// The quantile of the normal distribution for a probability. The approximation 26.2.23 of M.
+/// Abramowitz and I. Stegun, Handbook of Mathematical Functions, is refined by three steps of
+/// Halley's method.
 inline double normal_quantile(double probability) {
   const double half = probability < 0.5 ? probability : 1 - probability;
   const double t = std::sqrt(-2 * std::log(half));
@@ -65,7 +65,8 @@ inline double normal_quantile(double probability) {
   }
   return probability < 0.5 ? x : -x;
 }
-/// A float in [1, 2), as on a GPU. The documentation of cuRAND specifies [0, 1].
+/// Converts to a float in [1, 2), as cuRAND does on a GPU. The documentation of cuRAND specifies
+/// [0, 1].
 inline float mtgp32_in_1_to_2(unsigned bits) { return bit_cast<float>(bits); }
 
 }  // namespace cuda_on_cpu
@@ -90,7 +91,8 @@ inline float curand_uniform(curandStateMtgp32_t* state) {
 inline double curand_uniform_double(curandStateMtgp32_t* state) {
   return static_cast<double>(curand(state)) * 0x1p-32 + 0x1p-33;
 }
-/// Normally distributed values from the inverse distribution, because each thread gets one value.
+/// A normally distributed value, computed by the inverse distribution function, because each thread
+/// receives only one value.
 inline float curand_normal(curandStateMtgp32_t* state) {
   return static_cast<float>(cuda_on_cpu::normal_quantile(curand(state) * 0x1p-32 + 0x1p-33));
 }
@@ -103,14 +105,14 @@ inline float curand_log_normal(curandStateMtgp32_t* state, float mean, float dev
 inline double curand_log_normal_double(curandStateMtgp32_t* state, double mean, double deviation) {
   return std::exp(mean + deviation * curand_normal_double(state));
 }
-/// Poisson-distributed values from the inverse distribution.
+/// A Poisson-distributed value, computed by the inverse distribution function.
 inline unsigned curand_poisson(curandStateMtgp32_t* state, double mean) {
   const double uniform = curand_uniform_double(state);
-  if (mean > 1000) {  // the distribution is close to a normal distribution
+  if (mean > 1000) {  // the distribution is almost normal
     const double number = mean + std::sqrt(mean) * cuda_on_cpu::normal_quantile(uniform);
     return number > 0 ? static_cast<unsigned>(number + 0.5) : 0;
   }
-  // The first term is exp(-mean), which must not underflow.
+  // The terms are computed from their logarithms, because exp(-mean) may underflow.
   double logarithm = -mean, sum = std::exp(logarithm);
   unsigned events = 0;
   while (sum < uniform && events < 100000) {

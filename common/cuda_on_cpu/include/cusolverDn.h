@@ -1,8 +1,9 @@
 /// \file
-/// Found in place of cuSOLVER: Cholesky's factorisation and the solves with it, on the host's
-/// LAPACK, in its stream.
+/// Replaces the cuSOLVER header: the Cholesky factorisation and the corresponding solves. The
+/// host's LAPACK performs the computations when the stream executes the call.
 ///
-/// Matrices are stored by columns, as in cuSOLVER. Programs that include this link with LAPACK.
+/// Matrices are column-major, as in cuSOLVER. Programs that include this header must be linked with
+/// LAPACK.
 
 #pragma once
 
@@ -14,7 +15,7 @@
 
 #include "cublas_v2.h"
 
-#define CUSOLVER_COMMON_H_  // other projects' headers look for it
+#define CUSOLVER_COMMON_H_  // headers of other projects test this macro
 
 enum cusolverStatus_t {
   CUSOLVER_STATUS_SUCCESS = 0,
@@ -66,7 +67,7 @@ inline cusolverStatus_t cusolverDnDestroyParams(cusolverDnParams_t parameters) {
 
 namespace cuda_on_cpu {
 
-/// What is wrong with a matrix to factorise.
+/// Checks the arguments of a factorisation; returns CUSOLVER_STATUS_SUCCESS if they are valid.
 inline cusolverStatus_t refusal(cusolverDnHandle_t handle, std::int64_t n, const void* a,
                                 std::int64_t lda) {
   if (handle == nullptr) return CUSOLVER_STATUS_NOT_INITIALIZED;
@@ -74,11 +75,11 @@ inline cusolverStatus_t refusal(cusolverDnHandle_t handle, std::int64_t n, const
                                                                 : CUSOLVER_STATUS_SUCCESS;
 }
 
-constexpr int lapack_room = 1;  // elements of workspace, which LAPACK does not need
+constexpr int lapack_room = 1;  // elements of workspace; LAPACK needs none
 
 inline char lapack_of(cublasFillMode_t part) { return part == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U'; }
 
-/// Matrix i of a batch, read by a library that nobody watches.
+/// The address of matrix i of a batch. The analysis does not observe this read.
 template <typename Value>
 CUDA_ON_CPU_NOT_ANALYSED Value* of_batch(Value* const* matrices, int i) {
   return matrices[i];
@@ -90,8 +91,8 @@ inline cusolverStatus_t status_of(cudaError_t error) {
 
 }  // namespace cuda_on_cpu
 
-// The matrices of a batch are known only when the stream has reached the call. Of such a call, the
-// analysis therefore sees only the arrays of pointers and of results.
+// The addresses of the matrices of a batch are known only when the stream executes the call. The
+// analysis therefore observes only the accesses to the arrays of addresses and of results.
 #define CUDA_ON_CPU_LAPACK(letter, Letter, Value)                                                  \
   inline cusolverStatus_t cusolverDn##Letter##potrf_bufferSize(                                    \
       cusolverDnHandle_t handle, cublasFillMode_t, int n, Value* a, int lda, int* elements) {      \
@@ -166,7 +167,7 @@ CUDA_ON_CPU_LAPACK(s, S, float)
 CUDA_ON_CPU_LAPACK(d, D, double)
 #undef CUDA_ON_CPU_LAPACK
 
-// The 64-bit functions, whose types are arguments.
+// The 64-bit functions, whose element types are arguments.
 
 inline cusolverStatus_t cusolverDnXpotrf_bufferSize(cusolverDnHandle_t handle, cusolverDnParams_t,
                                                     cublasFillMode_t, std::int64_t n, cudaDataType,

@@ -1,12 +1,12 @@
 /// \file
-/// Found in place of CUDA's own header: what CUDA's libraries share.
+/// Replaces the CUDA header of the same name: types that several CUDA libraries use.
 
 #pragma once
 
 enum libraryPropertyType { MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL };
 using libraryPropertyType_t = libraryPropertyType;
 
-/// The types of matrices' elements.
+/// The element types of arrays and matrices.
 enum cudaDataType {
   CUDA_R_32F = 0,
   CUDA_R_64F = 1,

@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUDA's own header: numbers by name.
+/// Replaces the CUDA header of the same name: named mathematical constants.
 
 #pragma once
 

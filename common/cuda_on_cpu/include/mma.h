@@ -1,8 +1,8 @@
 /// \file
-/// Found in place of CUDA's: products of matrices by a warp, nvcuda::wmma.
+/// Replaces the CUDA header of the same name: matrix products by a warp (nvcuda::wmma).
 ///
-/// Which lane holds which element is nobody's business but the hardware's, and here it is plain:
-/// element i of a lane is number 32 i + lane of the tile, row by row.
+/// CUDA does not specify which lane contains which element of a matrix. On the CPU device, element
+/// i of a lane is element 32 i + lane of the tile in row-major order.
 
 #pragma once
 
@@ -27,7 +27,7 @@ namespace precision {
 struct tf32;
 }
 
-/// A number with the ten bits behind the point that tensor cores take.
+/// Rounds a value to tf32, which has 10 fraction bits, as tensor cores require.
 inline float __float_to_tf32(float number) {
   const auto bits = cuda_on_cpu::bit_cast<std::uint32_t>(number);
   return cuda_on_cpu::bit_cast<float>((bits + 0x1000u) & 0xffff'e000u);
@@ -39,14 +39,14 @@ inline float __float_to_tf32(float number) {
 namespace cuda_on_cpu {
 namespace wmma {
 
-/// The extent of a matrix in a product of m × k and k × n.
+/// The extents of a matrix in a product of an m × k and a k × n matrix.
 template <typename Use, int m, int n, int k>
 struct Extent {
   static constexpr int rows = std::is_same<Use, nvcuda::wmma::matrix_b>::value ? k : m;
   static constexpr int columns = std::is_same<Use, nvcuda::wmma::matrix_a>::value ? k : n;
 };
 
-/// What a number of a type is kept as.
+/// The type in which a fragment stores elements of type `Element`.
 template <typename Element>
 struct Kept {
   using Type = Element;
@@ -56,7 +56,8 @@ struct Kept<nvcuda::wmma::precision::tf32> {
   using Type = float;
 };
 
-/// Products of 16 bits or less are added up in a wider type, in which sums of sixteen of bytes fit.
+/// The type in which products are summed. The type is wider than the elements, so that a sum of 16
+/// products of 8-bit integers does not overflow.
 template <typename Element>
 using Sum =
     std::conditional_t<std::is_integral<Element>::value, std::int32_t,
@@ -76,7 +77,7 @@ constexpr bool is_element_of(int m, int n, int k) {
 namespace nvcuda {
 namespace wmma {
 
-/// A lane's elements of a matrix.
+/// The elements of a matrix that one lane contains.
 template <typename Use, int m, int n, int k, typename Element, typename Layout = void>
 class fragment {
  public:
@@ -106,10 +107,10 @@ __forceinline__ void fill_fragment(fragment<Use, m, n, k, Element, Layout>& matr
 namespace cuda_on_cpu {
 namespace wmma {
 
-/// Waits for all lanes of the warp; their accesses it does not order.
+/// Waits for all lanes of the warp, but does not order their memory accesses.
 __forceinline__ void meet() { warp_collective(all_lanes, nullptr, nullptr); }
 
-/// Calls `move(element, place in memory)` for each element of a lane.
+/// Calls `move(element, offset in memory)` for each element of a lane.
 template <typename Fragment, typename Move>
 __forceinline__ void for_each_element(Fragment& matrix, unsigned pitch, bool by_rows,
                                       const Move& move) {
@@ -120,7 +121,7 @@ __forceinline__ void for_each_element(Fragment& matrix, unsigned pitch, bool by_
   }
 }
 
-/// The fragments of a lane, by address; those of all lanes make up the matrices.
+/// The addresses of the fragments of one lane. The fragments of all lanes form the matrices.
 template <typename FragmentD, typename FragmentA, typename FragmentB, typename FragmentC>
 struct Product {
   FragmentD* d;
@@ -129,8 +130,8 @@ struct Product {
   const FragmentC* c;
 };
 
-/// Puts the fragments of all lanes together: a matrix, row by row. Lanes that take no part have
-/// noughts.
+/// Assembles the fragments of all lanes into a row-major matrix. Elements of lanes that do not
+/// participate are zero.
 template <typename Fragment, typename Record, typename Wide>
 CUDA_ON_CPU_NOT_ANALYSED void gather(void* const* records, const Fragment* Record::*matrix,
                                      Wide* whole) {
@@ -212,7 +213,8 @@ __forceinline__ void store_matrix_sync(Memory* to,
       [to](const auto& element, unsigned place) { to[place] = element; });
 }
 
-/// D = A B + C; integers that do not fit are the nearest that do, if it is asked for.
+/// Computes D = A B + C. If `saturates`, integer results out of range become the nearest
+/// representable value.
 template <int m, int n, int k, typename ElementD, typename ElementC, typename ElementA,
           typename ElementB, typename LayoutA, typename LayoutB>
 void mma_sync(fragment<accumulator, m, n, k, ElementD>& d,

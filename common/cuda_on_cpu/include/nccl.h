@@ -1,9 +1,10 @@
 /// \file
-/// Found in place of NCCL: what stages use of it, between devices of one process.
+/// Replaces the NCCL header: the functions that stages use, for several devices of one process.
 ///
-/// A thread may drive several ranks, with groups, or each rank may have a thread. As on a GPU, all
-/// of a group starts together when its streams have come there, and a send ends when its receive
-/// has begun. What is sent is as long as what is received, or both ranks fail.
+/// One thread may control several ranks by means of groups, or each rank may have its own thread.
+/// As on a GPU, all operations of a group start together when their streams have reached the group.
+/// A send completes after its receive has begun. If the lengths of a send and its receive differ,
+/// both ranks fail.
 
 #pragma once
 
@@ -55,18 +56,19 @@ using ncclComm_t = struct ncclComm*;
 ncclResult_t ncclGetVersion(int* version);
 const char* ncclGetErrorString(ncclResult_t result);
 
-/// The sentence of the latest error of the thread that asks, whatever the communicator.
+/// Returns a sentence about the latest error of the calling thread, for any communicator.
 const char* ncclGetLastError(ncclComm_t comm);
 
 // --- Communicators
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id);
 
-/// Joins the ranks that have the same id, of one process; waits for all of them, outside of a
-/// group.
+/// Creates a communicator of the ranks of one process that pass the same id. Outside of a group,
+/// the call waits for all ranks.
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank);
 
-/// One rank for each device, of one thread; without a list for the first devices.
+/// Creates one rank per device, all controlled by one thread. If `devices` is null, the first
+/// `count` devices are used.
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices);
 
 ncclResult_t ncclCommDestroy(ncclComm_t comm);
@@ -75,15 +77,15 @@ ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank);
 ncclResult_t ncclCommCuDevice(ncclComm_t comm, int* device);
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error);
 
-// --- What ranks do together. Buffers are of `count` elements.
+// --- Communication. Buffers contain `count` elements
 
 ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t type, int peer,
                       ncclComm_t comm, cudaStream_t stream);
 ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
                       cudaStream_t stream);
 
-/// Sum, product, minimum or maximum of what all ranks have, in the order of the ranks, of 32 and 64
-/// bits and of bytes; `to` may be `from`.
+/// Reduces the elements of all ranks by sum, product, minimum or maximum, in the order of the
+/// ranks. The elements have 8, 32 or 64 bits. `to` may equal `from`.
 ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDataType_t type,
                            ncclRedOp_t operation, ncclComm_t comm, cudaStream_t stream);
 ncclResult_t ncclBroadcast(const void* from, void* to, std::size_t count, ncclDataType_t type,

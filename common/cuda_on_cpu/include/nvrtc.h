@@ -1,6 +1,6 @@
 /// \file
-/// Found in place of NVRTC's own header: sources that a program compiles when it runs, here by the
-/// command `cuda-on-cpu`.
+/// Replaces the NVRTC header: compilation of sources at run time. The CPU device compiles sources
+/// with the command `cuda-on-cpu`.
 
 #pragma once
 
@@ -38,7 +38,7 @@ nvrtcResult nvrtcGetLoweredName(nvrtcProgram program, const char* expression, co
 
 nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram program, std::size_t* bytes);
 nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char* log);
-/// The image of a module as a text, which ends with a zero.
+/// Return the image of a module as a null-terminated text.
 nvrtcResult nvrtcGetPTXSize(nvrtcProgram program, std::size_t* bytes);
 nvrtcResult nvrtcGetPTX(nvrtcProgram program, char* ptx);
 nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, std::size_t* bytes);

@@ -1,6 +1,6 @@
 /// \file
-/// The device of programs with kernels: a GPU or the CPU device, depending on how this file is
-/// compiled.
+/// The device of programs with kernels. The device is a GPU or the CPU device, depending on the
+/// compiler of this file.
 
 #include <algorithm>
 #include <chrono>
@@ -37,7 +37,7 @@ cudaDeviceProp properties() {
   return properties;
 }
 
-/// The compute capability of the GPU: "9.0".
+/// The compute capability of the GPU as text, for example "9.0".
 std::string compute_capability() {
   const cudaDeviceProp gpu = properties();
   return std::to_string(gpu.major) + "." + std::to_string(gpu.minor);
@@ -49,14 +49,14 @@ int attribute(cudaDeviceAttr which) {
   return value;
 }
 
-/// The advice in messages: "build it with -Dgpu_arch=90a (./climb --gpu 90a)".
+/// Advice for error messages: "build it with -Dgpu_arch=90a (./climb --gpu 90a)".
 std::string how_to_build() {
   const cudaDeviceProp gpu = properties();
   const std::string arch = std::to_string(10 * gpu.major + gpu.minor) + (gpu.major < 9 ? "" : "a");
   return "build it with -Dgpu_arch=" + arch + " (./climb --gpu " + arch + ")";
 }
 
-/// Throws an error that the program has no code for this GPU.
+/// Throws the error that the program has no code for this GPU.
 [[noreturn]] void refuse_gpu(cudaError_t error) {
   throw NotAvailable("this program has no code for this GPU, which has compute capability " +
                      compute_capability() + " (" + cudaGetErrorString(error) + "); " +
@@ -65,10 +65,10 @@ std::string how_to_build() {
 
 __global__ void do_nothing() {}
 
-/// Ten times the compute capability for which the code that runs on this GPU was compiled. It may
-/// be lower than the capability of the GPU: the driver translates PTX of older capabilities. All
-/// kernels of a program are compiled for the same capabilities, so an empty one represents them
-/// all.
+/// Ten times the compute capability for which the code that runs on this GPU was compiled. This
+/// capability may be lower than the capability of the GPU, because the driver translates PTX of
+/// lower capabilities. All kernels of a program are compiled for the same capabilities, so that an
+/// empty kernel represents all of them.
 int capability_of_code() {
   cudaFuncAttributes code{};
   if (const cudaError_t error = cudaFuncGetAttributes(&code, do_nothing); error != cudaSuccess)
@@ -76,8 +76,8 @@ int capability_of_code() {
   return code.ptxVersion;
 }
 
-/// Starts the ranks, if there are any, and creates the CUDA context. The ranks of a machine select
-/// its devices cyclically.
+/// Starts the ranks of a program with ranks, and creates the CUDA context. The ranks on a machine
+/// are assigned to its GPUs cyclically.
 void prepare() {
   const Ranks* const ranks = ranks_of_program();
   if (ranks != nullptr) ranks->start();
@@ -98,8 +98,9 @@ double free_memory() {
   return static_cast<double>(free);
 }
 
-/// Enables access of a device to the memory of another one if the hardware supports it.
-/// \returns whether it does
+/// Enables the access of a device to the memory of another device, if the hardware supports such
+/// accesses.
+/// \returns whether the hardware supports such accesses
 bool reaches(int device, int other) {
   if (device == other) return true;
   int can = 0;
@@ -114,8 +115,8 @@ bool reaches(int device, int other) {
   return true;
 }
 
-/// Enables access of a device to the memory of another one.
-/// \throws NotAvailable if the hardware does not support it
+/// Enables the access of a device to the memory of another device.
+/// \throws NotAvailable if the hardware does not support such accesses
 void require_reach(int device, int other, const char* description) {
   if (!reaches(device, other))
     throw NotAvailable("GPU " + std::to_string(device) + " cannot access the memory of GPU " +
@@ -129,7 +130,8 @@ void wake() {
   check(cudaDeviceSynchronize());
 }
 
-/// Measured by the host's clock, including one launch and one wait, like a phase of a stage.
+/// Measures the copy with the host's clock. The time includes one launch and one synchronisation,
+/// like the time of a stage's phase.
 double seconds_to_copy(double bytes) {
   const auto half = static_cast<std::size_t>(bytes / 2);
   DeviceArray<unsigned char, 1> from(half), to(half);
@@ -262,9 +264,10 @@ void* allocate_on_device(std::size_t bytes) {
     check(error);
   }
   device_arrays().add(bytes);
-  // The CPU device fills new memory with these bytes itself, and for its analysis a memset would be
-  // a write. Without one, it also reports elements that a correct stage reads and does not use, for
-  // example padding or the other triangle of a matrix. Therefore only the tutor asks for that.
+  // The CPU device itself fills new memory with 0xFF bytes, and its analysis would treat a memset
+  // as a write. Without the memset, the analysis also reports reads of unwritten elements that a
+  // correct stage reads without using them. Examples are padding and the other triangle of a
+  // matrix. Therefore only the tutor omits the memset.
   if (!on_cpu || std::getenv("STAIRCASE_REPORT_UNWRITTEN") == nullptr)
     check(cudaMemset(memory, 0xFF, bytes));
   return memory;

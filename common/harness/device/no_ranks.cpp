@@ -1,5 +1,5 @@
 /// \file
-/// For programs that are always one process.
+/// The definition of ranks_of_program() for programs that always are a single process.
 
 #include <harness/ranks.hpp>
 

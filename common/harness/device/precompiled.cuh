@@ -1,6 +1,7 @@
 /// \file
-/// The headers that most stages include, precompiled for stages on the CPU device. Stages include
-/// what they need themselves; for a GPU they are compiled without this header.
+/// The headers that most stages include, precompiled for stages on the CPU device. Stages still
+/// include all headers that they need, because this file is not used when they are compiled for a
+/// GPU.
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 /// \file
-/// Implements the interface of ranks.hpp with MPI.
+/// Implements the interface in ranks.hpp with MPI.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@
 #include <utility>
 
 #ifdef __SANITIZE_ADDRESS__
-// Open MPI leaks memory, so leaks are not reported in programs with ranks.
+// Open MPI leaks memory, so the leak detection is disabled in programs with ranks.
 extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
 #endif
 
@@ -51,7 +51,8 @@ bool started = false;
 
 // --- Failures
 
-/// A counter shared by the ranks of a machine, so that only the first failing rank reports.
+/// A counter shared by the ranks of a machine. The counter ensures that only the first failing rank
+/// reports a failure.
 struct Claims {
   MPI_Win window = MPI_WIN_NULL;
   int* taken = nullptr;
@@ -76,8 +77,8 @@ bool is_first_to_fail() {
 
 // --- Start and end
 
-/// The value of the first of some environment variables that is set, as an integer; empty if none
-/// is.
+/// The value of the first environment variable in `names` that is set, as an integer; empty if none
+/// of the variables is set.
 std::optional<int> left_by_launcher(std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (const char* value = std::getenv(name)) return std::atoi(value);
@@ -101,7 +102,7 @@ int count() {
 }
 
 /// Checks that the MPI library has the version for which the program was compiled.
-/// \throws NotAvailable if it has not
+/// \throws NotAvailable if the versions differ
 void check_version() {
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
@@ -117,8 +118,9 @@ void start() {
   if (started) return;
   check_version();
   const int launched = left_by_launcher({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}).value_or(1);
-  // A single rank needs no daemon, no session directory, which would be shared with other programs,
-  // and no network library; one of these sleeps for 0.2 s when it is loaded.
+  // For a single rank, MPI needs no daemon, no session directory and no network library. A session
+  // directory would be shared with other programs, and loading one of the network libraries takes
+  // 0.2 s.
   for (const auto& [name, value] : {std::pair("OMPI_MCA_ess_singleton_isolated", "1"),
                                     {"OMPI_MCA_orte_create_session_dirs", "0"},
                                     {"OMPI_MCA_pml", "ob1"}})
@@ -149,7 +151,8 @@ void finish() {
 void fail(int status, const std::string& line) {
   const auto print = [&] { std::fputs(line.c_str(), stderr); };
   if (!started || count() == 1) {
-    // A launcher ends all ranks as soon as one of them fails. Rank 0 must have printed by then.
+    // The launcher aborts all ranks as soon as one rank fails. Rank 0 must have printed the message
+    // by then.
     if (launched_as() == 0)
       print();
     else
@@ -162,7 +165,7 @@ void fail(int status, const std::string& line) {
     MPI_Abort(MPI_COMM_WORLD, status);
   }
   std::this_thread::sleep_for(
-      std::chrono::minutes(1));  // MPI_Abort() of the first failing rank ends this one
+      std::chrono::minutes(1));  // MPI_Abort() of the first failing rank ends this rank
 }
 
 // --- Communication between ranks
@@ -214,8 +217,8 @@ std::vector<std::string> all_texts(const std::string& own) {
 
 // --- Files
 
-/// The message of the first rank with an error in reading or writing a file; empty if there was
-/// none.
+/// The message of the first rank whose file operation failed; empty if the operation succeeded on
+/// all ranks.
 std::string why_not(int error) {
   char text[MPI_MAX_ERROR_STRING] = {};
   int length = 0;
@@ -230,7 +233,7 @@ MPI_Datatype element_of(const NpyArray& array) {
   return types[array.values.index()];
 }
 
-/// The MPI datatype of a part within a file in row-major or column-major order.
+/// The MPI datatype of a part within a file with row-major or column-major order.
 mpi::Datatype region(const Part& part, bool column_major, MPI_Datatype element) {
   const auto whole = [](const std::vector<std::size_t>& numbers) {
     return std::vector<int>(numbers.begin(), numbers.end());
@@ -243,8 +246,8 @@ mpi::Datatype region(const Part& part, bool column_major, MPI_Datatype element) 
   return mpi::Datatype(made);
 }
 
-/// The MPI datatype of a row of a part. A part is transferred by rows, because MPI counts elements
-/// in an int, which may be too small for all elements.
+/// The MPI datatype of one row of a part. Parts are transferred row by row, because MPI counts
+/// elements with an int, which may overflow for all elements of a part.
 mpi::Datatype row_of(const Part& part, MPI_Datatype element) {
   MPI_Datatype made = MPI_DATATYPE_NULL;
   check(MPI_Type_contiguous(static_cast<int>(part.extents.back()), element, &made));
@@ -287,7 +290,7 @@ NpyArray read(const fs::path& path, const NpyLayout& layout, const Part& part) {
   return own;
 }
 
-/// Removes the temporary file unless it was renamed.
+/// Removes a temporary file in its destructor, unless the file was renamed.
 struct Unfinished {
   fs::path path;
   bool finished = false;
@@ -296,7 +299,7 @@ struct Unfinished {
   }
 };
 
-/// Writes the part of this rank to its position in the file; rank 0 also writes the header.
+/// Writes the part of this rank at its position in the file. Rank 0 also writes the header.
 int write_parts(const fs::path& path, const NpyArray& own, const Part& part) {
   const void* const data =
       std::visit([](const auto& values) -> const void* { return values.data(); }, own.values);
@@ -320,7 +323,8 @@ int write_parts(const fs::path& path, const NpyArray& own, const Part& part) {
 
 void write(const fs::path& path, const NpyArray& own, const Part& part) {
   if (count() == 1) return write_npy(path, own);
-  // Rank 0 chooses the temporary name; it is empty if the target is not a regular file.
+  // Rank 0 chooses the temporary name. The name is empty if the target exists and is not a regular
+  // file.
   std::error_code ignored;
   const fs::path target = fs::weakly_canonical(path);
   const bool shared = !fs::exists(target, ignored) || fs::is_regular_file(target, ignored);

@@ -15,7 +15,7 @@
 
 namespace staircase {
 
-/// Allocates `bytes` bytes of host memory with an alignment in bytes. The harness counts the
+/// Allocates `bytes` bytes of host memory, aligned to `alignment` bytes. The harness counts the
 /// allocated bytes (harness/memory.hpp).
 /// \throws NotEnoughMemory if the machine has less memory available
 void* allocate(std::size_t bytes, std::size_t alignment);
@@ -55,9 +55,9 @@ struct UninitialisedAllocator {
 template <typename T>
 using Elements = std::vector<T, UninitialisedAllocator<T>>;
 
-/// Sets all elements to NaN, with all threads if the elements take more than 1 MiB. The operating
-/// system provides each page at the first write to it. This work would keep a single thread below
-/// the bandwidth of memory.
+/// Sets all elements to NaN, with all threads if the array is larger than 1 MiB. The operating
+/// system provides each page at its first write. With a single thread, this would be slower than
+/// the memory bandwidth allows.
 void poison(std::span<double> elements);
 void poison(std::span<float> elements);
 

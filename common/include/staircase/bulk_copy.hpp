@@ -1,7 +1,7 @@
 /// \file
 /// Asynchronous bulk copies of contiguous bytes between global and shared memory by the Tensor
-/// Memory Accelerator (TMA), and barriers that wait for them. They need compute capability 9.0 or
-/// later. Source: PTX ISA, "cp.async.bulk", "st.async" and "mbarrier".
+/// Memory Accelerator (TMA), and barriers that wait for them. The copies and barriers need compute
+/// capability 9.0 or later. Source: PTX ISA, "cp.async.bulk", "st.async" and "mbarrier".
 
 #pragma once
 
@@ -20,23 +20,24 @@ namespace staircase {
 /// A barrier in shared memory that waits for arrivals of threads and for copied bytes (PTX:
 /// mbarrier).
 ///
-/// Its phases are numbered from 0. A phase ends when the number of arrivals given to init() is
-/// reached and all expected bytes have been copied. The next phase then begins.
+/// The phases of a barrier are numbered from 0. A phase ends when the number of arrivals given to
+/// init() is reached and all expected bytes have been copied. The next phase then begins.
 class TransferBarrier {
  public:
-  /// Initialises the barrier for `arrivals` arrivals per phase. Called by one thread, which must
-  /// then call fence_barriers(), followed by __syncthreads() in all threads.
+  /// Initialises the barrier for `arrivals` arrivals per phase. One thread calls init() and then
+  /// fence_barriers(); afterwards all threads call __syncthreads().
   __device__ void init(unsigned arrivals);
 
-  /// Arrives. All earlier reads and writes of this thread are ordered before the arrival.
+  /// Arrives at the barrier. All earlier reads and writes of this thread are ordered before the
+  /// arrival.
   __device__ void arrive();
 
-  /// Arrives, and adds `bytes` to the bytes that bulk copies must transfer before the phase can
-  /// end.
+  /// Arrives at the barrier, and adds `bytes` to the number of bytes that bulk copies must transfer
+  /// before the phase can end.
   __device__ void arrive_and_expect(unsigned bytes);
 
-  /// Waits for the end of the phase with this parity (0 or 1): the current phase, or the previous
-  /// one, which has already ended. wait(1) on a new barrier returns at once.
+  /// Waits until the phase with parity `parity` (0 or 1) has ended: either the current phase, or
+  /// the previous phase, which has ended already. On a new barrier, wait(1) returns at once.
   __device__ void wait(unsigned parity);
 
  private:
@@ -57,15 +58,17 @@ class TransferBarrier {
 };
 
 /// Starts a copy of `bytes` bytes from global to shared memory. Both addresses and the size must be
-/// multiples of 16. The bytes count towards the current phase of `barrier`, which must expect them.
+/// multiples of 16. The bytes count towards the current phase of `barrier`, so a thread must pass
+/// their number to arrive_and_expect().
 __device__ void bulk_copy(void* shared, const void* global, unsigned bytes,
                           TransferBarrier& barrier);
 
-/// Starts to store a value of 4 or 8 bytes in the shared memory of another block of the cluster.
+/// Starts to store a value of 4 or 8 bytes in the shared memory of another thread block of the
+/// cluster.
 ///
-/// `shared` and `barrier` are variables in the shared memory of the calling block; the store uses
-/// the same variables of block `rank`. The bytes count towards the current phase of that barrier,
-/// which must expect them.
+/// `shared` and `barrier` are variables in the shared memory of the calling block; the function
+/// accesses the same variables of block `rank`. The bytes count towards the current phase of the
+/// barrier of block `rank`, where a thread must pass their number to arrive_and_expect().
 template <typename T>
 __device__ void store_in_block(T& shared, T value, TransferBarrier& barrier, unsigned rank);
 
@@ -79,8 +82,9 @@ __device__ void wait_for_stores();
 /// Makes newly initialised barriers visible to the TMA and to the other blocks of the cluster.
 __device__ void fence_barriers();
 
-/// Initialises the barriers of `count` slots of a pipeline: `fillers` arrivals make a slot full,
-/// and `arrivals` make it empty. Called by one thread, before a __syncthreads().
+/// Initialises the barriers of `count` slots of a pipeline: `fillers` arrivals mark a slot as full,
+/// and `arrivals` arrivals mark the slot as empty. One thread must call the function, before a
+/// __syncthreads().
 template <unsigned count>
 __device__ void init(TransferBarrier (&full)[count], TransferBarrier (&empty)[count],
                      unsigned arrivals, unsigned fillers = 1) {
@@ -137,7 +141,7 @@ inline void fence_barriers() {}
 inline void fence_shared_memory() {}
 inline void fence_device_memory() {}
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-// For older GPUs this code is only compiled; it is never launched.
+// Code for older GPUs is compiled but never launched.
 __device__ inline void TransferBarrier::init(unsigned) { __trap(); }
 __device__ inline void TransferBarrier::arrive() {}
 __device__ inline void TransferBarrier::arrive_and_expect(unsigned) {}

@@ -20,17 +20,19 @@ constexpr const char* needs_clusters = "clusters of thread blocks (compute capab
 /// \throws NotAvailable
 void require_clusters();
 
-/// Reports that the GPU cannot run a cluster of `blocks` blocks with `shared_bytes` bytes of shared
-/// memory each.
-/// \throws NotAvailable
+/// Throws the error that the GPU cannot run a cluster of `blocks` thread blocks with `shared_bytes`
+/// bytes of shared memory each.
+/// \throws NotAvailable always
 [[noreturn]] void refuse_clusters(unsigned blocks, std::size_t shared_bytes);
 
-/// The cluster that the calling thread is in.
+/// The cluster of the calling thread.
 ///
-/// In code for GPUs without clusters, which is compiled but never launched, a cluster is one block.
+/// In code for GPUs without clusters, which is compiled but never launched, each thread block is a
+/// cluster of its own.
 struct Cluster {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-  /// The number of blocks of the cluster, and the rank of the calling thread's block, from 0.
+  /// The number of thread blocks in the cluster, and the rank of the calling thread's block,
+  /// from 0.
   __device__ static unsigned blocks() { return cooperative_groups::this_cluster().num_blocks(); }
   __device__ static unsigned rank() { return cooperative_groups::this_cluster().block_rank(); }
 
@@ -59,7 +61,7 @@ struct Cluster {
 #endif
 };
 
-/// Launches a kernel in clusters.
+/// Launches a kernel in clusters of thread blocks.
 template <typename... Parameter>
 class ClusterLaunch {
  public:
@@ -86,8 +88,8 @@ class ClusterLaunch {
   ClusterLaunch(const ClusterLaunch&) = delete;
   ClusterLaunch& operator=(const ClusterLaunch&) = delete;
 
-  /// The number of clusters that the GPU can run at the same time; 0 if a cluster is too large, or
-  /// if the program was built for GPUs without clusters.
+  /// The number of clusters that the GPU can run at the same time. The number is 0 if a cluster
+  /// needs too many resources, or if the program was built for GPUs without clusters.
   unsigned at_once() const {
     if (!fits_) return 0;
     int clusters = 0;
@@ -101,7 +103,7 @@ class ClusterLaunch {
   }
 
   /// The number of clusters that the GPU can run at the same time, at least 1.
-  /// \throws NotAvailable if the GPU can run none
+  /// \throws NotAvailable if the GPU cannot run any cluster
   unsigned require_at_once() const {
     const unsigned clusters = at_once();
     if (clusters == 0) refuse_clusters(blocks_, config_.dynamicSmemBytes);
@@ -115,8 +117,8 @@ class ClusterLaunch {
     check_launch();
   }
 
-  /// Launches one cluster.
-  /// \throws NotAvailable if the GPU cannot run it
+  /// Launches one cluster in the default stream.
+  /// \throws NotAvailable if the GPU cannot run the cluster
   void once(Parameter... arguments) {
     require_at_once();
     (*this)(1, arguments...);
@@ -142,7 +144,7 @@ class ClusterLaunch {
 
   void (*kernel_)(Parameter...);
   unsigned blocks_;
-  bool fits_;  // whether a block may have the shared memory, and the code is for clusters
+  bool fits_;  // whether the shared memory fits a block and the code supports clusters
   cudaLaunchAttribute cluster_{};
   cudaLaunchConfig_t config_{};
 };

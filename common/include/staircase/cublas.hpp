@@ -1,5 +1,5 @@
 /// \file
-/// Calls of cuBLAS in baselines: checked status, and a handle.
+/// Helpers for cuBLAS calls in baselines: a check of the returned status, and an owner of a handle.
 
 #pragma once
 
@@ -11,15 +11,15 @@
 
 namespace staircase {
 
-/// Throws if a call of cuBLAS failed.
-/// \throws Failure with the exit status "the device failed"
+/// Throws if a cuBLAS call failed.
+/// \throws Failure with Exit::exhausted ("the device failed")
 inline void check(cublasStatus_t status) {
   if (status != CUBLAS_STATUS_SUCCESS)
     throw Failure(Exit::exhausted,
                   std::string("the device failed: ") + cublasGetStatusString(status) + " (cuBLAS)");
 }
 
-/// Owns a handle of cuBLAS, the state that its calls share.
+/// Owns a cuBLAS handle, which contains the state that cuBLAS calls share.
 class CublasHandle {
  public:
   CublasHandle() { check(cublasCreate(&handle_)); }

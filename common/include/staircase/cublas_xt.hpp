@@ -1,5 +1,6 @@
 /// \file
-/// Calls of cublasXt, which multiplies matrices in host memory on several GPUs, in baselines.
+/// Helpers for cublasXt calls in baselines. cublasXt multiplies matrices in host memory on several
+/// GPUs.
 
 #pragma once
 
@@ -12,7 +13,7 @@
 
 namespace staircase {
 
-/// Owns a handle of cublasXt for all GPUs of the machine.
+/// Owns a cublasXt handle for all GPUs of the machine.
 class CublasXtHandle {
  public:
   CublasXtHandle() {

@@ -1,5 +1,6 @@
 /// \file
-/// Basics of CUDA stages: checked calls, arrays in device memory, and requirements on the GPU.
+/// Basics of CUDA stages: checked calls, arrays in device memory, and checks of the GPU's
+/// capabilities.
 
 #pragma once
 
@@ -23,19 +24,20 @@ inline void check(cudaError_t error) {
   if (error != cudaSuccess) fail(error);
 }
 
-/// Throws if the preceding launch failed. Call it after every launch.
+/// Throws if the preceding kernel launch failed. A call must follow every launch.
 inline void check_launch() { check(cudaGetLastError()); }
 
-/// The largest total size in bytes of the `__shared__` variables of a kernel: 48 KiB, or all shared
-/// memory of a block (227 KiB) in code for one specific architecture such as sm_90a.
+/// The largest total size, in bytes, of the `__shared__` variables of a kernel. The limit is 48
+/// KiB, or all shared memory of a block (227 KiB) in code for one specific architecture such as
+/// sm_90a.
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
 inline constexpr std::size_t most_static_shared = 48 * 1024;
 #else
 inline constexpr std::size_t most_static_shared = 227 * 1024;
 #endif
 
-/// The number of threads that can be resident on an SM of the architecture for which the code is
-/// compiled. Launch bounds must not exceed it.
+/// The number of threads that can be resident on a streaming multiprocessor (SM) of the target
+/// architecture. Launch bounds must not exceed this number.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ == 1070)
 inline constexpr unsigned resident_threads = 1024;
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ / 100 != 9 && __CUDA_ARCH__ / 100 != 10 && \
@@ -45,12 +47,13 @@ inline constexpr unsigned resident_threads = 1536;
 inline constexpr unsigned resident_threads = 2048;
 #endif
 
-/// Throws if the GPU allows less than `bytes` bytes of shared memory per block.
+/// Throws if the GPU allows less than `bytes` bytes of shared memory per thread block.
 /// \throws NotAvailable
 void require_shared_memory(std::size_t bytes);
 
-/// Allows the blocks of a kernel `bytes` bytes of dynamic shared memory.
-/// \throws NotAvailable if this and the kernel's `__shared__` variables exceed the limit of a block
+/// Allows each thread block of a kernel to use `bytes` bytes of dynamic shared memory.
+/// \throws NotAvailable if `bytes` plus the kernel's `__shared__` variables exceed the limit per
+/// block
 template <typename... Parameter>
 void allow_shared_memory(void (*kernel)(Parameter...), std::size_t bytes) {
   cudaFuncAttributes code{};
@@ -59,11 +62,11 @@ void allow_shared_memory(void (*kernel)(Parameter...), std::size_t bytes) {
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
 }
 
-/// Checks the compute capability of the GPU and of the code that it runs.
-/// \param major the major number of the capability that a stage needs
-/// \param minor the minor number of this capability
+/// Checks the compute capability of the GPU and of the compiled code that runs on this GPU.
+/// \param major the major number of the required capability
+/// \param minor the minor number of the required capability
 /// \param what the feature that needs this capability, for the error message
-/// \throws NotAvailable if the GPU, or the code that it runs, has a lower capability
+/// \throws NotAvailable if the capability of the GPU or of the code is lower
 void require_capability(int major, int minor, const char* what);
 
 /// The number of streaming multiprocessors (SMs) of the GPU.
@@ -89,13 +92,13 @@ class DeviceArray : public View<T, rank> {
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
 
-  /// Copies all elements of the array from host memory; returns when the copy is complete.
+  /// Copies all elements of the array from host memory. Returns when the copy is complete.
   void copy_from(const T* host) {
     check(cudaMemcpy(this->data(), host, bytes_, cudaMemcpyHostToDevice));
   }
 
-  /// Copies a matrix of at most the same size from host memory into the first rows and columns. All
-  /// other elements become zero.
+  /// Copies a matrix from host memory into the first rows and columns of this array, and sets all
+  /// other elements to zero. The matrix must not be larger than this array.
   void copy_padded(View<const T, 2> host) requires(rank == 2) {
     check(cudaMemset(this->data(), 0, bytes_));
     check(cudaMemcpy2D(this->data(), this->extent(1) * sizeof(T), host.data(),
@@ -106,12 +109,13 @@ class DeviceArray : public View<T, rank> {
   /// Sets all elements to zero, in a stream.
   void clear(cudaStream_t stream) { check(cudaMemsetAsync(this->data(), 0, bytes_, stream)); }
 
-  /// Copies all elements to host memory; returns when the copy is complete.
+  /// Copies all elements to host memory. Returns when the copy is complete.
   void copy_to(T* host) const {
     check(cudaMemcpy(host, this->data(), bytes_, cudaMemcpyDeviceToHost));
   }
 
-  /// Copies the first rows and columns to a matrix of at most the same size in host memory.
+  /// Copies the first rows and columns to a matrix in host memory, which must not be larger than
+  /// this array.
   void copy_corner_to(View<T, 2> host) const requires(rank == 2) {
     check(cudaMemcpy2D(host.data(), host.extent(1) * sizeof(T), this->data(),
                        this->extent(1) * sizeof(T), host.extent(1) * sizeof(T), host.extent(0),

@@ -1,5 +1,5 @@
 /// \file
-/// Fourier transforms of real matrices by cuFFT, and complex numbers.
+/// Fourier transforms of real matrices by cuFFT, and a type of complex numbers.
 
 #pragma once
 
@@ -24,23 +24,24 @@ struct alignas(2 * sizeof(T)) Complex {
   friend __host__ __device__ Complex operator*(Complex a, T b) {
     return {a.real * b, a.imaginary * b};
   }
-  /// The number in another precision.
+  /// This number, converted to another precision.
   template <typename U>
   __host__ __device__ Complex<U> as() const {
     return {static_cast<U>(real), static_cast<U>(imaginary)};
   }
 };
 
-/// Throws if a call of cuFFT failed.
-/// \throws Failure with the exit status "the device failed"
+/// Throws if a cuFFT call failed.
+/// \throws Failure with Exit::exhausted ("the device failed")
 inline void check(cufftResult result) {
   if (result != CUFFT_SUCCESS)
     throw Failure(Exit::exhausted, "the device failed: cuFFT's error " + std::to_string(result) +
                                        (result == CUFFT_ALLOC_FAILED ? ", not enough memory" : ""));
 }
 
-/// The Fourier transform of a real matrix, rows × cols, and its inverse. The inverse is unscaled:
-/// both transforms together multiply the matrix by rows · cols.
+/// The two-dimensional Fourier transform of a real matrix of rows × cols elements, and its inverse.
+/// The inverse is not normalised: a forward and a backward transform multiply the matrix by rows ·
+/// cols.
 template <typename T>
 class RealTransform {
   static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>);
@@ -58,8 +59,8 @@ class RealTransform {
   RealTransform(const RealTransform&) = delete;
   RealTransform& operator=(const RealTransform&) = delete;
 
-  /// Transforms rows × cols real values into rows × (cols / 2 + 1) coefficients. The remaining ones
-  /// are complex conjugates of these.
+  /// Transforms rows × cols real values into rows × (cols / 2 + 1) coefficients. The omitted
+  /// coefficients are complex conjugates of the stored coefficients.
   void forward(T* matrix, Complex<T>* coefficients) const {
     if constexpr (is_double)
       check(cufftExecD2Z(forward_, matrix, reinterpret_cast<cufftDoubleComplex*>(coefficients)));
@@ -67,7 +68,7 @@ class RealTransform {
       check(cufftExecR2C(forward_, matrix, reinterpret_cast<cufftComplex*>(coefficients)));
   }
 
-  /// The inverse transform; it overwrites the coefficients.
+  /// Applies the inverse transform, which overwrites the coefficients.
   void backward(Complex<T>* coefficients, T* matrix) const {
     if constexpr (is_double)
       check(cufftExecZ2D(backward_, reinterpret_cast<cufftDoubleComplex*>(coefficients), matrix));

@@ -1,5 +1,5 @@
 /// \file
-/// Calls of cuSOLVER in baselines: checked status, and a handle.
+/// Helpers for cuSOLVER calls in baselines: a check of the returned status, and owners of handles.
 
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace staircase {
 
-/// Throws if a call of cuSOLVER failed.
-/// \throws Failure with the exit status "the device failed"
+/// Throws if a cuSOLVER call failed.
+/// \throws Failure with Exit::exhausted ("the device failed")
 inline void check(cusolverStatus_t status) {
   if (status != CUSOLVER_STATUS_SUCCESS)
     throw Failure(Exit::exhausted,
@@ -20,7 +20,7 @@ inline void check(cusolverStatus_t status) {
                       (status == CUSOLVER_STATUS_ALLOC_FAILED ? ", not enough memory" : ""));
 }
 
-/// Owns a handle of cuSOLVER, the state that its calls share.
+/// Owns a cuSOLVER handle, which contains the state that cuSOLVER calls share.
 class CusolverHandle {
  public:
   CusolverHandle() { check(cusolverDnCreate(&handle_)); }
@@ -33,7 +33,7 @@ class CusolverHandle {
   cusolverDnHandle_t handle_{};
 };
 
-/// Owns the parameters of cuSOLVER's 64-bit functions, with their defaults.
+/// Owns a parameter object for cuSOLVER's 64-bit functions, with default values.
 class CusolverParameters {
  public:
   CusolverParameters() { check(cusolverDnCreateParams(&parameters_)); }

@@ -1,5 +1,5 @@
 /// \file
-/// Calls of cusolverMg, which solves systems with a matrix on several GPUs, in baselines.
+/// Helpers for cusolverMg calls in baselines. cusolverMg solves linear systems on several GPUs.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace staircase {
 
-/// Owns a handle of cusolverMg for some GPUs.
+/// Owns a cusolverMg handle for the given GPUs.
 class CusolverMgHandle {
  public:
   explicit CusolverMgHandle(std::vector<int> devices) {
@@ -31,8 +31,8 @@ class CusolverMgHandle {
   cusolverMgHandle_t handle_{};
 };
 
-/// Describes an n × n matrix in column-major order that is distributed over GPUs: blocks of `block`
-/// columns are assigned to them cyclically.
+/// Describes an n × n matrix in column-major order that is distributed over GPUs: column blocks of
+/// width `block` are assigned to the GPUs cyclically.
 class CusolverMgMatrix {
  public:
   CusolverMgMatrix(std::int64_t n, std::int64_t block, cudaDataType type,

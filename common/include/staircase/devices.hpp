@@ -13,15 +13,15 @@
 
 namespace staircase {
 
-/// The device numbers of the first `wanted` GPUs, or of all GPUs if `wanted` is 0.
-/// \throws NotAvailable if there are fewer
+/// The device indices of the first `wanted` GPUs, or of all GPUs if `wanted` is 0.
+/// \throws NotAvailable if the machine has fewer GPUs
 std::vector<int> devices(std::int64_t wanted);
 
 /// The device with the least free memory.
 int fullest(const std::vector<int>& devices);
 
-/// Enables direct copies between devices (peer access) where the hardware supports them; other
-/// copies pass through host memory.
+/// Enables direct copies between devices (peer access) if the hardware supports them. Without peer
+/// access, copies pass through host memory.
 void connect(const std::vector<int>& devices);
 
 /// Lets the kernels of each device access the memory of both neighbours in a ring.
@@ -48,8 +48,8 @@ class OnDevice {
   int before_ = 0;
 };
 
-/// Constructs one `Gpu` per device, from the device number and further arguments, while this device
-/// is current.
+/// Constructs one `Gpu` per device from the device index and further arguments. The device is
+/// current during the construction of its `Gpu`.
 template <typename Gpu, typename... Arguments>
 std::deque<Gpu> make_gpus(const std::vector<int>& devices, Arguments&... arguments) {
   std::deque<Gpu> gpus;
@@ -60,7 +60,7 @@ std::deque<Gpu> make_gpus(const std::vector<int>& devices, Arguments&... argumen
   return gpus;
 }
 
-/// Calls work(gpu) for one GPU after the other, with its `device` as the current device.
+/// Calls work(gpu) for one GPU after the other, with `gpu.device` as the current device.
 template <typename Gpus, typename Work>
 void for_each_gpu(Gpus& gpus, Work work) {
   for (auto& gpu : gpus) {
@@ -69,7 +69,7 @@ void for_each_gpu(Gpus& gpus, Work work) {
   }
 }
 
-/// Adds the `times` of all GPUs to their timeline.
+/// Adds the intervals in `times` of all GPUs to their timeline.
 template <typename Gpus>
 void add_to_timeline(Gpus& gpus) {
   for_each_gpu(gpus, [](auto& gpu) { gpu.times.add_to_timeline(); });

@@ -22,8 +22,9 @@ namespace staircase {
 // [worker]
 /// A host thread that sleeps until it receives work.
 ///
-/// A sleeping thread gets a core as soon as it wakes. A new thread would have to wait for a core,
-/// because the threads of OpenMP spin for milliseconds after each of their loops.
+/// A worker is faster than a new thread. A sleeping thread gets a core as soon as it wakes, whereas
+/// a new thread has to wait for a core. The reason is that OpenMP threads spin for milliseconds
+/// after each parallel loop.
 class Worker {
  public:
   Worker() : thread_([this] { work(); }) {}
@@ -36,8 +37,8 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   /// Starts `work` on this thread. The previous work must have finished.
-  /// \returns a future that becomes ready when the work ends, and contains its exception if it
-  /// threw
+  /// \returns a future that becomes ready when `work` returns; if `work` throws, the future
+  /// contains the exception
   template <typename Work>
   std::future<void> begin(Work work) {
     task_ = std::packaged_task<void()>(work);
@@ -55,8 +56,8 @@ class Worker {
   std::thread thread_;
 };
 
-/// The workers of this program. Creates new workers until there are `wanted`. Only one thread may
-/// call this function.
+/// The workers of this program. Creates workers until there are at least `wanted`. Only one thread
+/// may call this function.
 inline std::deque<Worker>& workers(std::size_t wanted) {
   static std::deque<Worker> all;
   while (all.size() < wanted) all.emplace_back();
@@ -65,8 +66,8 @@ inline std::deque<Worker>& workers(std::size_t wanted) {
 // [worker]
 
 // [distribute]
-/// Calls part(gpu, index) for all GPUs at the same time, each on its own worker and with the GPU's
-/// `device` as the current device, and waits for all devices.
+/// Calls part(gpu, index) for all GPUs concurrently, each on a worker of its own with `gpu.device`
+/// as the current device. The function then waits for all devices.
 ///
 /// If a part throws, on_each() calls end(), which must make the other parts return early. The
 /// exception is rethrown after all devices have finished.
@@ -94,7 +95,7 @@ void on_each(Gpus& gpus, Part part, End end) {
 /// Distributes the indices 0 to `count` - 1 dynamically over GPUs.
 ///
 /// GPU g begins with index g. When work(gpu, index) returns, the GPU claims the next index from an
-/// atomic counter. After an exception no more indices are claimed.
+/// atomic counter. After an exception, no GPU claims another index.
 template <typename Gpus, typename Work>
 void distribute(std::size_t count, Gpus& gpus, Work work) {
   std::atomic<std::size_t> next = gpus.size();
@@ -106,8 +107,8 @@ void distribute(std::size_t count, Gpus& gpus, Work work) {
 // [distribute]
 
 // [queues]
-/// One queue of indices per owner, with work stealing. Any thread may call the functions at any
-/// time, except push(), which must be called before the owners start.
+/// One queue of indices per owner, with work stealing. All functions may be called from any thread
+/// at any time, except push(), which must be called before the owners start.
 class WorkQueues {
  public:
   explicit WorkQueues(std::size_t owners) : queues_(owners) {}
@@ -115,7 +116,8 @@ class WorkQueues {
   /// Appends an index to the queue of an owner.
   void push(std::size_t owner, std::size_t index) { queues_[owner].push_back(index); }
 
-  /// Removes and returns the first index in the queue of an owner; empty if there is none.
+  /// Removes and returns the first index in an owner's queue; returns an empty optional if the
+  /// queue is empty.
   std::optional<std::size_t> pop(std::size_t owner) {
     const std::lock_guard lock(mutex_);
     if (queues_[owner].empty()) return std::nullopt;
@@ -124,7 +126,8 @@ class WorkQueues {
     return index;
   }
 
-  /// Removes and returns the last index of the longest queue; empty if all queues are empty.
+  /// Removes and returns the last index of the longest queue; returns an empty optional if all
+  /// queues are empty.
   std::optional<std::size_t> steal() {
     const std::lock_guard lock(mutex_);
     const auto shorter = [](const auto& one, const auto& other) {
@@ -150,10 +153,10 @@ class WorkQueues {
 
 /// Distributes the indices of work queues over GPUs: GPU g owns queue g.
 ///
-/// Each GPU works through its own queue. When the queue is empty and the GPU is idle, the GPU
-/// steals one index at a time from the longest queue. The first index of each GPU is reserved
-/// before the workers start, so that no faster worker can steal it. After an exception no more
-/// indices are claimed.
+/// Each GPU processes the indices of its own queue. When this queue is empty and the GPU is idle,
+/// the GPU steals one index at a time from the longest queue. The first index of each queue is
+/// reserved for its owner before the workers start, so that no faster GPU can steal it. After an
+/// exception, no GPU claims another index.
 template <typename Gpus, typename Work>
 void distribute(WorkQueues& queues, Gpus& gpus, Work work) {
   std::vector<std::optional<std::size_t>> first;

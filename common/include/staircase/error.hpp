@@ -1,5 +1,5 @@
 /// \file
-/// The exit statuses of the programs of this repository, and the exceptions that lead to them.
+/// The exit statuses of the programs in this repository, and the exceptions that cause them.
 
 #pragma once
 
@@ -10,14 +10,14 @@ namespace staircase {
 /// Exit statuses of every program.
 enum class Exit : int {
   solved = 0,
-  wrong = 1,           ///< a result is not finite, or differs from stage zero
+  wrong = 1,           ///< a result is not finite, or differs from the result of stage zero
   bad_input = 2,       ///< bad usage, bad input, or a file that cannot be read or written
   exhausted = 3,       ///< not enough memory, or the device failed
-  not_available = 77,  ///< the hardware is missing, or the problem exceeds the limits of the stage
-  interrupted = 130    ///< Ctrl-C while the runner ran a stage
+  not_available = 77,  ///< the hardware is missing, or the problem exceeds the stage's limits
+  interrupted = 130    ///< the user pressed Ctrl-C while the runner ran a stage
 };
 
-/// A failure that the program reports in one sentence. The sentence names the wrong value and the
+/// A failure that the program reports in one sentence. The sentence names the invalid value and the
 /// allowed range.
 class Failure : public std::runtime_error {
  public:
@@ -39,7 +39,7 @@ struct NotEnoughMemory : Failure {
   explicit NotEnoughMemory(const std::string& sentence) : Failure(Exit::exhausted, sentence) {}
 };
 
-/// The stage needs other hardware, or the problem exceeds its limits.
+/// The stage needs different hardware, or the problem exceeds the limits of the stage.
 struct NotAvailable : Failure {
   explicit NotAvailable(const std::string& sentence) : Failure(Exit::not_available, sentence) {}
 };

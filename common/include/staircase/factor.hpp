@@ -1,5 +1,6 @@
 /// \file
-/// Products of small matrices by a warp in f64 and in f32, on tensor cores for f64 and tf32.
+/// Products of small matrices by a warp on tensor cores: in f64 directly, and in f32 by products in
+/// tf32.
 
 #pragma once
 
@@ -10,9 +11,9 @@
 namespace staircase {
 
 // [factor]
-/// An element as an operand of tensor cores. An f64 element is one operand. A tf32 operand has only
-/// the first 11 bits of the significand of f32, so an f32 element is split into a high and a low
-/// part.
+/// An element as an operand of tensor cores. An f64 element is one operand. A tf32 operand stores
+/// only the 11 leading bits of the f32 significand, so an f32 element is split into a high and a
+/// low part.
 template <typename T>
 struct Factor;
 template <>
@@ -30,8 +31,8 @@ __device__ inline Factor<float> factor(float value) {
   return {high, to_tf32(value - __uint_as_float(high))};
 }
 
-/// C += A·B for A of 16 × 8 and B of 8 × 8 elements. Each lane passes its fragments; mma.hpp
-/// describes their layout.
+/// Computes C += A·B, with 16 × 8 elements of A and 8 × 8 of B. Each lane passes its fragments of
+/// A, B and C; mma.hpp describes the layout of fragments.
 __device__ inline void multiply_add(double (&c)[4], const Factor<double> (&a)[4],
                                     const Factor<double> (&b)[2]) {
   const double of_a[4] = {a[0].value, a[1].value, a[2].value, a[3].value};
@@ -39,8 +40,8 @@ __device__ inline void multiply_add(double (&c)[4], const Factor<double> (&a)[4]
   mma_f64_m16n8k8(c, of_a, of_b);
 }
 
-/// The same in f32, with three products of tf32. The product of the two low parts is omitted: its
-/// relative size is 2⁻²².
+/// Computes C += A·B in f32, for the same shapes, by three products in tf32. The product of the two
+/// low parts is omitted, because its relative size is only 2⁻²².
 __device__ inline void multiply_add(float (&c)[4], const Factor<float> (&a)[4],
                                     const Factor<float> (&b)[2]) {
   const std::uint32_t high_a[4] = {a[0].high, a[1].high, a[2].high, a[3].high};
@@ -52,8 +53,8 @@ __device__ inline void multiply_add(float (&c)[4], const Factor<float> (&a)[4],
 }
 // [factor]
 
-/// C += A·B for A of 16 × 16 and B of 16 × 8 elements: in f64 with one instruction, in f32 in two
-/// halves along k.
+/// Computes C += A·B, with 16 × 16 elements of A and 16 × 8 of B. The f64 overload executes one
+/// instruction; the f32 overload computes two products of half the depth.
 __device__ inline void multiply_add(double (&c)[4], const Factor<double> (&a)[2][4],
                                     const Factor<double> (&b)[2][2]) {
   double of_a[8], of_b[4];

@@ -10,9 +10,9 @@
 namespace staircase {
 
 /// During the lifetime of the object, the arithmetic of this thread treats subnormal operands and
-/// results as zero: magnitudes below 1.2e-38 in f32 and 2.2e-308 in f64. An operation with a
-/// subnormal value can cost more than 100 cycles. The object has no effect on processors other than
-/// x86-64.
+/// results as zero. A value is subnormal if its magnitude is below 1.2e-38 in f32, or below
+/// 2.2e-308 in f64. An operation with a subnormal value can cost more than 100 cycles. The object
+/// has an effect only on x86-64 processors.
 class FlushToZero {
  public:
   FlushToZero() { set_control(before_ | results | operands); }

@@ -13,12 +13,13 @@ namespace staircase {
 /// Captures the work that a stream receives, and launches it repeatedly.
 class Graph {
  public:
-  /// Captures a new stream of its own; see stream().
+  /// Creates a new stream and starts to capture its work; see stream().
   Graph() {
     check(cudaStreamCreate(&own_));
     capture(own_);
   }
-  /// Captures an existing stream, and the streams that wait for its events, until end().
+  /// Captures the work of an existing stream, and of all streams that wait for its events, until
+  /// end().
   explicit Graph(cudaStream_t stream) { capture(stream); }
   ~Graph() {
     if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
@@ -34,14 +35,14 @@ class Graph {
   /// instantiates one of the graphs.
   void end() { check(cudaStreamEndCapture(stream_, &graph_)); }
 
-  /// Prepares the captured work for launches, and ends the capture if end() was not called.
+  /// Prepares the captured work for launches. Ends the capture first if end() was not called.
   void instantiate() {
     if (graph_ == nullptr) end();
     check(cudaGraphInstantiate(&executable_, graph_, 0));
     check(cudaGraphUpload(executable_, stream_));
   }
 
-  /// Executes the captured work in the captured stream.
+  /// Launches the captured work in the captured stream.
   void launch() const { check(cudaGraphLaunch(executable_, stream_)); }
 
  private:

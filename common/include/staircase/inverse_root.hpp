@@ -25,15 +25,15 @@ __device__ inline double rough_inverse_root(double x) {
 
 #else
 
-/// 1 / √x for a normal x, with a relative error of at most 2^-22.9.
+/// Computes 1 / √x for a normal (not subnormal) x, with a relative error of at most 2^-22.9.
 __device__ inline float rough_inverse_root(float x) {
   float y;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 
-/// 1 / √x for a normal x. The instruction reads only the upper 32 bits of x and sets only the upper
-/// 32 bits of the result; the lower 32 bits are zero.
+/// Computes 1 / √x for a normal (not subnormal) x. The instruction reads only the upper 32 bits of
+/// x and sets only the upper 32 bits of the result; the lower 32 bits are zero.
 __device__ inline double rough_inverse_root(double x) {
   double y;
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));

@@ -1,7 +1,7 @@
 /// \file
 /// The micro-kernel of a matrix product (Goto and van de Geijn 2008; Van Zee and van de Geijn
-/// 2015): a tile of the product in vector registers, and micro-panels, which are the copies of the
-/// factors that it reads.
+/// 2015). The micro-kernel computes a tile of the product in vector registers. It reads the factors
+/// from packed copies, which are called micro-panels.
 
 #pragma once
 
@@ -13,14 +13,14 @@
 namespace staircase {
 
 // [MicroTile]
-/// The rows and columns of a tile, for vectors of `bytes` bytes. The sums of a tile, a row of the
-/// second factor and an element of the first one fit in the vector registers: 32 of them with
-/// AVX-512, otherwise 16 or more.
+/// The numbers of rows and columns of a tile, for vectors of `bytes` bytes. The vector registers
+/// store the sums of a tile, a row of the second factor and one element of the first factor. There
+/// are 32 registers with AVX-512, and at least 16 on other processors.
 template <typename T, int bytes>
 struct MicroTile {
   static constexpr std::size_t lanes = bytes / sizeof(T);
   static constexpr std::size_t rows = bytes == 64 ? 8 : 4;
-  static constexpr std::size_t vectors = bytes == 16 ? 2 : 3;  // in a row
+  static constexpr std::size_t vectors = bytes == 16 ? 2 : 3;  // per row
   static constexpr std::size_t cols = vectors * lanes;
 };
 // [MicroTile]
@@ -28,7 +28,7 @@ struct MicroTile {
 // [MicroPanels]
 /// Memory for micro-panels of `lines` rows or columns of a factor, with `depth` elements each. A
 /// panel begins at the element (n, 0) of its first line n. The memory is aligned to cache lines of
-/// 64 bytes, so that no vector of a panel is in two cache lines.
+/// 64 bytes, so that no vector of a panel crosses the border of a cache line.
 template <typename T>
 class MicroPanels {
  public:
@@ -47,16 +47,17 @@ class MicroPanels {
 // [MicroPanels]
 
 // [multiply_micro_panels]
-/// Computes a tile: the sum of the products of `depth` columns of a with rows of b. a and b are
-/// micro-panels: column k of a and row k of b are contiguous, and the next ones follow. The sums
-/// are added to c if `is_added`, otherwise stored. Rows of c are `stride` elements apart.
+/// Computes a tile of c: the sum of the products of `depth` columns of a with `depth` rows of b.
+/// Both a and b are micro-panels, in which the elements of column k of a, or of row k of b, are
+/// contiguous, and column or row k + 1 follows. The sums are added to c if `is_added`, and stored
+/// otherwise. Rows of c are `stride` elements apart.
 template <int bytes, typename T>
 [[gnu::always_inline]] inline void multiply_micro_panels(const T* a, const T* b, std::size_t depth,
                                                          T* c, std::size_t stride, bool is_added) {
   using Tile = MicroTile<T, bytes>;
   using Vector [[gnu::vector_size(bytes)]] = T;
   using InMemory [[gnu::vector_size(bytes), gnu::aligned(alignof(T))]] = T;
-  // The tile of c arrives in the L1 cache while the sums are computed.
+  // Prefetches the tile of c into the L1 cache, while the sums are computed.
 #pragma GCC unroll 8
   for (std::size_t i = 0; i < Tile::rows; ++i)
 #pragma GCC unroll 8

@@ -3,12 +3,12 @@
 ///
 /// Each function is one PTX instruction `mma.sync.aligned.mMnNkK.row.col`; A is M×K, B is K×N, C is
 /// M×N. All 32 lanes call it together. The elements of a matrix are distributed over the lanes; the
-/// elements of one lane are its *fragment*. A 32-bit or 64-bit register of a fragment contains
-/// `packed` elements (1 of f64 and tf32, 2 of f16 and bf16, 4 of s8), the first one in its lowest
-/// bits. The PTX ISA, "Matrix multiply-accumulate operation using mma instruction", defines their
-/// positions for each shape. For the shapes here, all definitions follow one rule, which
-/// position_in_a(), position_in_b() and position_in_c() implement. With `group = lane / 4` and
-/// `member = lane % 4`:
+/// elements of one lane are called the lane's *fragment*. A 32-bit or 64-bit register of a fragment
+/// contains `packed` elements: 1 of f64 and tf32, 2 of f16 and bf16, 4 of s8. The first element is
+/// in the lowest bits. The PTX ISA, "Matrix multiply-accumulate operation using mma instruction",
+/// defines the positions of the elements for each shape. For the shapes in this file, all
+/// definitions follow one rule, which position_in_a(), position_in_b() and position_in_c()
+/// implement. With `group = lane / 4` and `member = lane % 4`:
 ///
 /// | element e of register r | row | column |
 /// |---|---|---|
@@ -16,7 +16,8 @@
 /// | of B | packed·member + e + 4·packed·r | group |
 /// | of C | group + 8 ⌊r / 2⌋ | 2 member + r mod 2 |
 ///
-/// A of 8 rows has only register 0, and C of 8 rows has registers 0 and 1.
+/// If A has 8 rows, a fragment of A consists of register 0 only. If C has 8 rows, a fragment of C
+/// consists of registers 0 and 1.
 ///
 /// | function | A, B | C | registers of A, B, C | needs |
 /// |---|---|---|---|---|
@@ -55,7 +56,8 @@ struct MatrixPosition {
   int row, column;
 };
 
-/// The position in A, B or C of element `element` of register `index` in the fragment of a lane.
+/// The position in A, B or C of one element of a fragment: element `element` of register `index` of
+/// lane `lane`.
 constexpr __host__ __device__ MatrixPosition position_in_a(int lane, int index, int element = 0,
                                                            int packed = 1) {
   return {lane / 4 + 8 * (index % 2), packed * (lane % 4) + element + 4 * packed * (index / 2)};
@@ -71,7 +73,7 @@ constexpr __host__ __device__ MatrixPosition position_in_c(int lane, int index) 
 #ifdef STAIRCASE_CUDA_ON_CPU
 namespace detail {
 
-/// Element types: the number of elements per register, and how to read one of them.
+/// Element types: the number of elements per register, and a function that extracts one element.
 struct F64 {
   static constexpr int packed = 1;
   static double read(double bits, int) { return bits; }
@@ -105,7 +107,7 @@ __device__ inline std::int32_t multiply_add(std::int32_t a, std::int32_t b, std:
                                    static_cast<std::uint32_t>(c));
 }
 
-/// The fragments that a lane passes. `c` receives the lane's part of the result.
+/// The fragments that a lane passes. The lane's fragment of the result is stored in `c`.
 template <typename Sum, typename Register, int in_a, int in_b, int in_c>
 struct Fragments {
   Sum c[in_c];
@@ -155,7 +157,7 @@ __device__ void combine(void* const* records) {
         for (int index = 0; index < in_c; ++index)
           action(fragments->c[index], position_in_c(lane, index));
   };
-  // add_product() of the CPU device adds up in f64 by fused multiply-adds.
+  // In f64, add_product() of the CPU device uses fused multiply-adds.
   if constexpr (std::is_same_v<Sum, double>) {
     Sum c[rows][8] = {};
     for_each_sum([&](Sum sum, MatrixPosition place) { c[place.row][place.column] = sum; });
@@ -169,7 +171,7 @@ __device__ void combine(void* const* records) {
   }
 }
 
-/// Called by each lane of a warp; returns the lane's part of the product in `c`.
+/// Each lane of a warp calls the function, which stores the lane's fragment of the product in `c`.
 template <typename Type, typename Sum, typename Register, int in_a, int in_b, int in_c>
 __device__ void multiply(Sum (&c)[in_c], const Register (&a)[in_a], const Register (&b)[in_b]) {
   Fragments<Sum, Register, in_a, in_b, in_c> fragments;
@@ -190,7 +192,7 @@ __device__ inline std::uint32_t to_tf32(float value) {
   if (std::isnan(value)) return 0x7FFFFFFF;
   return (__float_as_uint(value) + 0x1000) & ~0x1FFFu;
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  __trap();  // for older GPUs this code is only compiled, never launched
+  __trap();  // code for older GPUs is compiled but never launched
   return 0;
 #else
   std::uint32_t bits;
@@ -203,7 +205,7 @@ __device__ inline void mma_f64_m8n8k4(double (&c)[2], const double (&a)[1], cons
 #ifdef STAIRCASE_CUDA_ON_CPU
   detail::multiply<detail::F64>(c, a, b);
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  __trap();  // for older GPUs this code is only compiled, never launched
+  __trap();  // code for older GPUs is compiled but never launched
 #else
   asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
                : "+d"(c[0]), "+d"(c[1])
@@ -215,7 +217,7 @@ __device__ inline void mma_f64_m16n8k4(double (&c)[4], const double (&a)[2], con
 #ifdef STAIRCASE_CUDA_ON_CPU
   detail::multiply<detail::F64>(c, a, b);
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-  __trap();  // for older GPUs this code is only compiled, never launched
+  __trap();  // code for older GPUs is compiled but never launched
 #else
   asm volatile(
       "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
@@ -229,7 +231,7 @@ __device__ inline void mma_f64_m16n8k8(double (&c)[4], const double (&a)[4], con
 #ifdef STAIRCASE_CUDA_ON_CPU
   detail::multiply<detail::F64>(c, a, b);
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-  __trap();  // for older GPUs this code is only compiled, never launched
+  __trap();  // code for older GPUs is compiled but never launched
 #else
   asm volatile(
       "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
@@ -244,7 +246,7 @@ __device__ inline void mma_f64_m16n8k16(double (&c)[4], const double (&a)[8],
 #ifdef STAIRCASE_CUDA_ON_CPU
   detail::multiply<detail::F64>(c, a, b);
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-  __trap();  // for older GPUs this code is only compiled, never launched
+  __trap();  // code for older GPUs is compiled but never launched
 #else
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 "
@@ -261,7 +263,7 @@ __device__ inline void mma_s8_m16n8k32(std::int32_t (&c)[4], const std::uint32_t
 #ifdef STAIRCASE_CUDA_ON_CPU
   detail::multiply<detail::S8>(c, a, b);
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  __trap();  // for older GPUs this code is only compiled, never launched
+  __trap();  // code for older GPUs is compiled but never launched
 #else
   asm volatile(
       "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
@@ -277,7 +279,7 @@ __device__ inline void mma_tf32_m16n8k8(float (&c)[4], const std::uint32_t (&a)[
 #ifdef STAIRCASE_CUDA_ON_CPU
   detail::multiply<detail::Tf32>(c, a, b);
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  __trap();  // for older GPUs this code is only compiled, never launched
+  __trap();  // code for older GPUs is compiled but never launched
 #else
   asm volatile(
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
@@ -292,7 +294,7 @@ __device__ inline void mma_bf16_m16n8k16(float (&c)[4], const std::uint32_t (&a)
 #ifdef STAIRCASE_CUDA_ON_CPU
   detail::multiply<detail::Bf16>(c, a, b);
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  __trap();  // for older GPUs this code is only compiled, never launched
+  __trap();  // code for older GPUs is compiled but never launched
 #else
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
@@ -307,7 +309,7 @@ __device__ inline void mma_f16_m16n8k16(float (&c)[4], const std::uint32_t (&a)[
 #ifdef STAIRCASE_CUDA_ON_CPU
   detail::multiply<detail::F16>(c, a, b);
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  __trap();  // for older GPUs this code is only compiled, never launched
+  __trap();  // code for older GPUs is compiled but never launched
 #else
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "

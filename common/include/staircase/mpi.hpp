@@ -1,10 +1,10 @@
 /// \file
-/// MPI, the Message Passing Interface, for stages that run on ranks: errors become exceptions, and
-/// objects own communicators, datatypes, requests and windows.
+/// Helpers for stages that run on ranks of MPI (Message Passing Interface). MPI errors become
+/// exceptions, and objects own communicators, datatypes, requests and windows.
 
 #pragma once
 
-// Without the C++ bindings of MPI-2, which the standard has removed.
+// Excludes the C++ bindings of MPI-2, which the MPI standard has removed.
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
 
@@ -21,15 +21,15 @@
 
 namespace staircase::mpi {
 
-/// Throws the message of an MPI error.
+/// Throws the text of an MPI error.
 /// \throws Failure with Exit::exhausted
 [[noreturn]] void fail(int error);
 
-/// Reports that `bytes` bytes of shared memory cannot be allocated.
-/// \throws NotEnoughMemory
+/// Throws the error that `bytes` bytes of shared memory cannot be allocated.
+/// \throws NotEnoughMemory always
 [[noreturn]] void fail_to_share(std::size_t bytes);
 
-/// Throws if a call of MPI failed.
+/// Throws if an MPI call failed; see fail().
 inline void check(int error) {
   if (error != MPI_SUCCESS) fail(error);
 }
@@ -65,8 +65,7 @@ using Communicator = Owned<MPI_Comm, MPI_Comm_free>;
 using Group = Owned<MPI_Group, MPI_Group_free>;
 using Datatype = Owned<MPI_Datatype, MPI_Type_free>;
 
-/// A communicator in which the ranks form a grid, p along y and q along x, periodic in both
-/// directions.
+/// A communicator in which the ranks form a periodic grid of p ranks along y and q ranks along x.
 inline Communicator periodic_grid(std::size_t p, std::size_t q) {
   const int ranks[] = {static_cast<int>(p), static_cast<int>(q)}, periodic[] = {true, true};
   MPI_Comm made = MPI_COMM_NULL;
@@ -74,15 +73,15 @@ inline Communicator periodic_grid(std::size_t p, std::size_t q) {
   return Communicator(made);
 }
 
-/// The previous and the next rank along a direction of a grid: 0 is y, 1 is x.
+/// The ranks before and after this rank along a direction of a grid: 0 is y, 1 is x.
 inline std::pair<int, int> neighbours(MPI_Comm grid, int direction) {
   int previous = 0, next = 0;
   check(MPI_Cart_shift(grid, direction, 1, &previous, &next));
   return {previous, next};
 }
 
-/// A communicator of the ranks on the same machine as this rank. If `so_many` is not 0, the
-/// communicator contains only the group of `so_many` ranks to which this rank belongs.
+/// A communicator of the ranks on the same machine as this rank. If `so_many` is not 0, these ranks
+/// are divided into groups of `so_many`, and the communicator contains the group of this rank.
 inline Communicator machine(std::int64_t so_many = 0) {
   MPI_Comm made = MPI_COMM_NULL;
   check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made));
@@ -94,8 +93,8 @@ inline Communicator machine(std::int64_t so_many = 0) {
   return Communicator(made);
 }
 
-/// Converts rank `rank` of communicator `one` to the rank of the same process in communicator
-/// `other`; empty if the process is not in `other`.
+/// The rank in communicator `other` of the process that has rank `rank` in communicator `one`. The
+/// result is empty if `other` does not contain the process.
 inline std::optional<int> number_in(MPI_Comm other, MPI_Comm one, int rank) {
   const auto group_of = [](MPI_Comm communicator) {
     MPI_Group made = MPI_GROUP_NULL;
@@ -107,8 +106,9 @@ inline std::optional<int> number_in(MPI_Comm other, MPI_Comm one, int rank) {
   return number == MPI_UNDEFINED ? std::nullopt : std::optional(number);
 }
 
-/// A datatype of `count` groups of `together` adjacent elements; the groups begin `stride` elements
-/// apart. Such a datatype describes one column of a row-major array, or several adjacent columns.
+/// A datatype of `count` groups of `together` adjacent elements each. The first elements of two
+/// consecutive groups are `stride` elements apart. Such a datatype describes one column of a
+/// row-major array, or several adjacent columns.
 template <typename T>
 Datatype strided(std::size_t count, std::size_t stride, std::size_t together = 1) {
   MPI_Datatype made = MPI_DATATYPE_NULL;
@@ -118,8 +118,8 @@ Datatype strided(std::size_t count, std::size_t stride, std::size_t together = 1
   return Datatype(made);
 }
 
-/// A fixed number of requests for messages that are in flight at the same time. The rank that
-/// starts the messages must wait for them; the destructor frees the remaining requests.
+/// A fixed number of requests for messages that can be in flight at the same time. The rank that
+/// starts the messages must wait for their completion. The destructor frees the remaining requests.
 template <std::size_t count>
 class Requests {
  public:
@@ -131,7 +131,7 @@ class Requests {
   Requests(const Requests&) = delete;
   Requests& operator=(const Requests&) = delete;
 
-  /// The address of request r, as MPI functions expect it.
+  /// The address of request r, in the form that MPI functions expect.
   MPI_Request* operator[](std::size_t r) { return &requests_[r]; }
   /// Starts all requests, which must be persistent.
   void start() { check(MPI_Startall(count, requests_.data())); }
@@ -142,14 +142,14 @@ class Requests {
   std::array<MPI_Request, count> requests_;
 };
 
-/// Shared memory of the ranks of a machine: each rank writes its own part and reads all parts.
+/// Memory that the ranks of a machine share: each rank writes its own part and reads all parts.
 ///
-/// The ranks synchronise by a split barrier: writes before arrive() are visible to all ranks after
-/// their wait().
+/// The ranks synchronise by a split barrier: a rank's writes before arrive() are visible to each
+/// rank that has returned from wait().
 template <typename T>
 class Window {
  public:
-  /// Allocates `count` elements for this rank, which are NaN at first. All ranks of `machine` must
+  /// Allocates `count` elements for this rank and sets them to NaN. All ranks of `machine` must
   /// call the constructor.
   Window(MPI_Comm machine, std::size_t count) : machine_(machine) {
     const std::size_t bytes = count * sizeof(T);
@@ -161,8 +161,9 @@ class Window {
     check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_));
     poison(std::span(static_cast<T*>(own), count));
   }
-  /// Frees the memory; all ranks call it. During an exception it does nothing, because a failing
-  /// rank ends all others and must not wait for them.
+  /// Frees the memory; all ranks must call the destructor. While an exception propagates, the
+  /// destructor does nothing, because a failing rank aborts all ranks and must not wait for other
+  /// ranks.
   ~Window() {
     if (std::uncaught_exceptions() != 0) return;
     MPI_Win_unlock_all(window_);
@@ -171,7 +172,7 @@ class Window {
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
-  /// The part of a rank of the machine.
+  /// The part of the rank `rank` of the machine's communicator.
   std::span<T> part(int rank) const {
     MPI_Aint bytes = 0;
     int unit = 0;
@@ -180,14 +181,15 @@ class Window {
     return {begin, static_cast<std::size_t>(bytes) / sizeof(T)};
   }
 
-  /// The part of this rank.
+  /// The part that this rank owns.
   std::span<T> own_part() const {
     int number = 0;
     check(MPI_Comm_rank(machine_, &number));
     return part(number);
   }
 
-  /// Makes the writes of this rank visible and arrives at the barrier, without waiting.
+  /// Makes the writes of this rank visible to the other ranks and arrives at the barrier, without
+  /// waiting.
   void arrive() {
     check(MPI_Win_sync(window_));
     check(MPI_Ibarrier(machine_, &barrier_));

@@ -1,5 +1,5 @@
 /// \file
-/// Calls of NCCL in stages for several GPUs: checked status, groups and communicators.
+/// Helpers for NCCL calls in stages for several GPUs: checked status, groups and communicators.
 
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace staircase {
 
-/// Throws if a call of NCCL failed.
-/// \throws Failure with the exit status "the device failed"
+/// Throws if an NCCL call failed.
+/// \throws Failure with Exit::exhausted ("the device failed")
 inline void check(ncclResult_t result) {
   if (result != ncclSuccess)
     throw Failure(Exit::exhausted, std::string("the device failed: ") + ncclGetErrorString(result) +
@@ -29,8 +29,8 @@ constexpr ncclDataType_t nccl_type() {
   return std::is_same_v<T, double> ? ncclDouble : ncclFloat;
 }
 
-/// Executes NCCL calls as one group, which starts together. The calls of one thread for several
-/// GPUs, or a send and a receive of the same rank, must be in one group.
+/// Executes NCCL calls as one group, whose operations start together. If one thread makes calls for
+/// several GPUs, or both a send and a receive of one rank, these calls must be in one group.
 template <typename Calls>
 void group(Calls calls) {
   check(ncclGroupStart());
@@ -43,7 +43,7 @@ void group(Calls calls) {
   check(ncclGroupEnd());
 }
 
-/// The communicators of several GPUs of this process: GPU number r of `devices` is rank r.
+/// The communicators of several GPUs of this process. The rank of a GPU is its index in `devices`.
 class Communicators {
  public:
   explicit Communicators(const std::vector<int>& devices) : ranks_(devices.size()) {

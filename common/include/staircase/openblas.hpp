@@ -1,5 +1,5 @@
 /// \file
-/// OpenBLAS with its kernels for the vector instructions of this processor.
+/// Makes OpenBLAS use the widest vector instructions of this processor.
 
 #pragma once
 
@@ -11,11 +11,12 @@
 
 namespace staircase {
 
-/// Restarts the program if OpenBLAS has chosen kernels for narrower vectors than the processor has.
+/// Restarts the program if OpenBLAS has chosen kernels with narrower vectors than the processor
+/// supports.
 ///
-/// OpenBLAS takes a processor that is newer than itself for an older type of core. Its environment
-/// variable OPENBLAS_CORETYPE selects another type, but OpenBLAS reads it before `main` begins. If
-/// the user has set the variable, the program keeps this choice.
+/// OpenBLAS treats a processor that is newer than the library as an older type of core. The
+/// environment variable OPENBLAS_CORETYPE selects another type, but OpenBLAS reads it before `main`
+/// begins. If the user has set this variable, the program does not change it.
 inline void use_widest_openblas_kernels([[maybe_unused]] char** argv) {
 #ifdef __x86_64__
   if (std::getenv("OPENBLAS_CORETYPE") != nullptr) return;
@@ -31,7 +32,7 @@ inline void use_widest_openblas_kernels([[maybe_unused]] char** argv) {
     wider = has_256_bits ? nullptr : "Haswell";
   if (wider == nullptr) return;
   setenv("OPENBLAS_CORETYPE", wider, 1);
-  execv("/proc/self/exe", argv);  // returns only if there is no such file
+  execv("/proc/self/exe", argv);  // returns only if the file does not exist
 #endif
 }
 

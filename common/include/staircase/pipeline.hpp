@@ -1,6 +1,6 @@
 /// \file
-/// A circular buffer for operands in shared memory: one thread fills its slots by bulk copies
-/// (TMA), and warps read them.
+/// A circular buffer of operands in shared memory. One thread fills the slots of the buffer by bulk
+/// copies (TMA), and warps read the slots.
 
 #pragma once
 
@@ -16,12 +16,12 @@ struct Pipeline {
   Operands operands[slots];
   TransferBarrier full[slots], empty[slots];
 
-  /// Initialises the barriers for `warps` reading warps. Called by one thread, before
-  /// __syncthreads().
+  /// Initialises the barriers for `warps` reading warps. One thread must call the function, before
+  /// a __syncthreads().
   __device__ void start(unsigned warps) { init(full, empty, warps); }
 
-  /// Waits until the slot of step k is empty and returns it. The caller then starts copies of
-  /// `bytes` bytes in total, which signal `full[k % slots]`.
+  /// Waits until the slot of step k is empty and returns the slot. The caller then starts copies of
+  /// `bytes` bytes in total, which signal `full[k % slots]` when they complete.
   __device__ Operands& fill(unsigned k, unsigned bytes) {
     empty[k % slots].wait((k / slots + 1) % 2);
     full[k % slots].arrive_and_expect(bytes);

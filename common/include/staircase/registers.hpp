@@ -1,9 +1,10 @@
 /// \file
-/// Moves registers from some warps of a block to others. Needs code for sm_90a; elsewhere the
-/// functions have no effect.
+/// Moves registers from some warps of a thread block to others. Registers can be moved only in code
+/// for sm_90a; in other code, the functions have no effect.
 ///
 /// All threads of a block start with the same number of registers. The four warps of a warpgroup
-/// change this number together: all 128 threads call the function. Source: PTX ISA, "setmaxnreg".
+/// change this number together, so all 128 threads must call the function. Source: PTX ISA,
+/// "setmaxnreg".
 
 #pragma once
 
@@ -11,8 +12,8 @@
 
 namespace staircase {
 
-/// Reduces the registers per thread to `registers`, a multiple of 8 from 24 to 256, and releases
-/// the others.
+/// Reduces the number of registers per thread to `registers`, a multiple of 8 from 24 to 256, and
+/// releases the remaining registers.
 template <int registers>
 __device__ void keep_registers() {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -20,8 +21,8 @@ __device__ void keep_registers() {
 #endif
 }
 
-/// Increases the registers per thread to `registers`; waits until enough of them have been
-/// released.
+/// Increases the number of registers per thread to `registers`. Waits until other warps have
+/// released enough registers.
 template <int registers>
 __device__ void take_registers() {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)

@@ -1,21 +1,21 @@
 /// \file
-/// Selects, at run time, code for the widest vectors of the processor.
+/// Selects, at run time, code that uses the widest vectors of the processor.
 
 #pragma once
 
 namespace staircase {
 
-/// Selects the instance of `Kernel::run<bytes>` for the processor's widest vectors: 64 bytes with
-/// AVX-512, 32 with AVX2 and fused multiply-adds, otherwise 16.
+/// Selects the instance `Kernel::run<bytes>` for the processor's widest vectors: 64 bytes with
+/// AVX-512, 32 bytes with AVX2 and fused multiply-adds, and otherwise 16 bytes.
 ///
-/// `run` must be static and [[gnu::always_inline]], so that it is compiled for the instruction set
-/// of its caller. It uses vectors of type [[gnu::vector_size(bytes)]].
+/// `run` must be static and [[gnu::always_inline]], so that the compiler uses the instruction set
+/// of the calling function. The vectors in `run` have the type [[gnu::vector_size(bytes)]].
 template <typename Kernel, typename... Parameter>
 class ForWidestVectors {
  public:
   using Function = void (*)(Parameter...);
 
-  /// The instance for this processor.
+  /// The instance of `Kernel::run` for this processor.
   static Function function() {
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx512f")) return with_avx512;

@@ -1,6 +1,6 @@
 /// \file
-/// The interface between a stage and the harness. Every stage includes it through the header of its
-/// workload.
+/// The interface between a stage and the harness. Every stage includes this file through the header
+/// of its workload.
 
 #pragma once
 
@@ -23,8 +23,8 @@ struct Stage {
   /// Hardware that the stage needs in addition to a GPU of compute capability 7.5; empty if none.
   const char* needs = "";
   const char* note = "";  ///< a further remark for users; may be empty
-  /// Functions that solve a problem and mark phases on the timeline; null for a precision that the
-  /// stage does not offer.
+  /// Functions that solve a problem and mark phases on the timeline. A pointer is null if the stage
+  /// does not support the precision.
   Array<double, rank> (*solve_f64)(const Problem&, Timeline&) = nullptr;
   Array<float, rank> (*solve_f32)(const Problem&, Timeline&) = nullptr;
 };

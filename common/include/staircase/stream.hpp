@@ -1,5 +1,6 @@
 /// \file
-/// Overlap of copies and kernels: streams, events, pinned memory, and the times of work in streams.
+/// Overlap of copies and kernels: streams, events, pinned memory, and timing of the work in
+/// streams.
 
 #pragma once
 
@@ -18,8 +19,8 @@
 
 namespace staircase {
 
-/// A CUDA event: a point in the work of a stream. An event that was never recorded counts as
-/// reached.
+/// A CUDA event: a point in the sequence of a stream's work. An event that was never recorded
+/// counts as reached.
 class Event {
  public:
   Event() { check(cudaEventCreate(&event_)); }
@@ -41,7 +42,8 @@ class Event {
     return true;
   }
 
-  /// Seconds from another event to this one. Both must have been reached.
+  /// The seconds that elapsed from the event `start` to this event. The streams must have reached
+  /// both events.
   double seconds_since(const Event& start) const {
     float milliseconds = 0;
     check(cudaEventElapsedTime(&milliseconds, start.event_, event_));
@@ -56,8 +58,8 @@ class Event {
 /// The priority of a stream: thread blocks of a stream with high priority are started first.
 enum class Priority { low, high };
 
-/// A CUDA stream: its work runs in order, and may overlap the work of other streams. Work that the
-/// default stream received earlier runs first.
+/// A CUDA stream. The work of a stream runs in order, and may overlap with the work of other
+/// streams. Work that was submitted earlier to the default stream runs first.
 class Stream {
  public:
   Stream() { check(cudaStreamCreate(&stream_)); }
@@ -73,15 +75,15 @@ class Stream {
 
   operator cudaStream_t() const { return stream_; }
 
-  /// Later work in this stream starts only after another stream has reached an event.
+  /// Makes later work in this stream wait until another stream has reached the event.
   void wait(const Event& event) const { check(cudaStreamWaitEvent(stream_, event.event_, 0)); }
 
  private:
   cudaStream_t stream_ = nullptr;
 };
 
-/// Copies all elements of `from` to `to` in a stream, between host and device memory in either
-/// direction.
+/// Copies all elements of `from` to `to`, asynchronously in a stream. Each view may be in host or
+/// device memory.
 template <typename T>
 void copy(View<T, 1> from, View<T, 1> to, const Stream& stream) {
   check(cudaMemcpyAsync(to.data(), from.data(), from.extent(0) * sizeof(T), cudaMemcpyDefault,
@@ -89,7 +91,7 @@ void copy(View<T, 1> from, View<T, 1> to, const Stream& stream) {
 }
 
 /// A dense row-major array in pinned (page-locked) host memory, which the copy engines of the GPU
-/// access directly. All threads write its pages first; then the pages are pinned.
+/// access directly. All threads first write the pages; then the pages are pinned.
 template <std::floating_point T, std::size_t rank>
 class PinnedArray : public Array<T, rank> {
  public:
@@ -101,14 +103,14 @@ class PinnedArray : public Array<T, rank> {
   ~PinnedArray() { cudaHostUnregister(this->data()); }
 };
 
-/// Pins existing host memory during the lifetime of the object: `size` times as many elements as
-/// the view has, from the first element of the view on.
+/// Pins existing host memory during the lifetime of the object. The pinned range begins at the
+/// first element of the view, and is `size` times as long as the view.
 class Pinned {
  public:
   template <typename T, std::size_t rank>
   explicit Pinned(View<T, rank> array, std::size_t size = 1)
       : memory_(const_cast<std::remove_const_t<T>*>(
-            array.data())) {  // cudaHostRegister() does not write it
+            array.data())) {  // cudaHostRegister() does not write to the memory
     for (std::size_t d = 0; d < rank; ++d) size *= array.extent(d);
     check(cudaHostRegister(memory_, size * sizeof(T), cudaHostRegisterPortable));
   }
@@ -122,14 +124,14 @@ class Pinned {
 
 namespace detail {
 
-/// An interval of a stream between two events.
+/// An interval of a stream's work between two events.
 struct TimedSpan {
   explicit TimedSpan(const char* of) : name(of) {}
   const char* name;
   Event begin, end;
 };
 
-/// An interval of a host thread, in seconds since the creation of the timeline.
+/// An interval of work on a host thread, in seconds since the creation of the timeline.
 struct HostSpan {
   const char* name;
   double begin, end;
@@ -137,7 +139,7 @@ struct HostSpan {
 
 }  // namespace detail
 
-/// Measures intervals of work in streams, and of a host thread at the same time, for a timeline.
+/// Measures, for a timeline, intervals of work in streams and of concurrent work on a host thread.
 class StreamTimes {
  public:
   /// The GPU must be idle. `ending` is appended to the names of all intervals, for example ", GPU
@@ -153,18 +155,19 @@ class StreamTimes {
     ending_.assign(ending.begin(), ending.end());
   }
 
-  /// Begins an interval after the work that a stream has received so far. `name` must outlive this
-  /// object.
+  /// Begins an interval after all work that the stream has received so far. `name` must outlive
+  /// this object.
   /// \returns the index of the interval, for end()
   std::size_t begin(const char* name, const Stream& stream) {
     spans_.emplace_back(name).begin.record(stream);
     return spans_.size() - 1;
   }
 
-  /// Ends an interval after the work that the stream has received so far.
+  /// Ends an interval after all work that the stream has received so far.
   void end(std::size_t span, const Stream& stream) { spans_[span].end.record(stream); }
 
-  /// Calls work() and measures the interval of the work that it enqueues in a stream.
+  /// Calls work(), which enqueues operations in `stream`, and measures the interval of these
+  /// operations.
   template <typename Work>
   void of(const char* name, const Stream& stream, Work work) {
     const std::size_t span = begin(name, stream);
@@ -172,7 +175,7 @@ class StreamTimes {
     end(span, stream);
   }
 
-  /// Calls work() and measures its own time on the host.
+  /// Calls work() and measures its duration on the host.
   template <typename Work>
   void of(const char* name, Work work) {
     const double start = timeline_.now();

@@ -1,5 +1,6 @@
 /// \file
-/// Measures intervals of the threads of an OpenMP team, which overlap each other.
+/// Measures intervals of work on the threads of an OpenMP team; the intervals of two threads can
+/// overlap.
 
 #pragma once
 
@@ -15,26 +16,26 @@ namespace staircase {
 
 namespace detail {
 
-/// An interval of a thread, in seconds since the creation of the timeline.
+/// An interval of work on a thread, in seconds since the creation of the timeline.
 struct ThreadSpan {
   const char* name;
   double begin, end;
 };
 
-/// The intervals of a thread. The alignment of two cache lines avoids false sharing, since
-/// processors prefetch pairs of lines.
+/// The intervals of one thread. The alignment to two cache lines (128 bytes) avoids false sharing,
+/// because processors prefetch pairs of lines.
 struct alignas(128) ThreadSpans {
   std::vector<ThreadSpan> spans;
 };
 
 }  // namespace detail
 
-/// Measures intervals of the threads of an OpenMP team for a timeline.
+/// Measures, for a timeline, intervals of work on the threads of an OpenMP team.
 class ThreadTimes {
  public:
   explicit ThreadTimes(Timeline& timeline) : timeline_(timeline), of_(omp_get_max_threads()) {}
 
-  /// Calls work() and measures its time on the calling thread. `name` must outlive this object.
+  /// Calls work() and measures its duration on the calling thread. `name` must outlive this object.
   template <typename Work>
   void of(const char* name, Work work) {
     const double begin = timeline_.now();
@@ -42,8 +43,9 @@ class ThreadTimes {
     of_[omp_get_thread_num()].spans.push_back({name, begin, timeline_.now()});
   }
 
-  /// Adds the intervals to the timeline as "NAME, thread 1", after all threads have finished. If
-  /// there are more than 500, it adds none of them, because no figure could show so many.
+  /// Adds the intervals to the timeline as "NAME, thread 1"; all threads must have finished. If
+  /// there are more than 500 intervals, the function adds none, because a diagram could not show so
+  /// many.
   void add_to_timeline() {
     constexpr std::size_t most = 500;
     std::size_t count = 0;

@@ -6,18 +6,19 @@
 
 namespace staircase {
 
-/// Records the phases of one solve. The harness implements it (harness/recorded_timeline.hpp).
+/// Records the phases of one solve. The harness implements this interface
+/// (harness/recorded_timeline.hpp).
 ///
-/// A phase lasts until the next one begins, and a name may occur several times. Only the thread
-/// that called solve() may mark phases. If the program was built with the CUDA toolkit, each phase
-/// is also an NVTX range, which NVIDIA's profilers show.
+/// A phase lasts until the next phase begins, and several phases may have the same name. Only the
+/// thread that called solve() may mark phases. If the program was built with the CUDA toolkit, each
+/// phase is also an NVTX range, which NVIDIA's profilers show.
 class Timeline {
  public:
-  /// Ends the current phase and begins another; `name` must outlive the timeline (a string literal
-  /// does).
+  /// Ends the current phase and begins another phase. `name` must outlive the timeline, as a string
+  /// literal does.
   virtual void begin(const char* name) = 0;
 
-  /// Ends the current phase, if there is one.
+  /// Ends the current phase, if any.
   virtual void end() = 0;
 
   /// Adds an interval of a device or thread, which may overlap phases and other intervals. Both

@@ -11,8 +11,8 @@
 
 namespace staircase {
 
-/// The number of elements of an array; the largest std::size_t if the product of the extents
-/// overflows.
+/// The number of elements of an array with the given extents. If the product overflows, the result
+/// is the largest std::size_t.
 template <std::size_t rank>
 constexpr std::size_t product(const std::array<std::size_t, rank>& extents) {
   std::size_t size = 1;
@@ -21,7 +21,8 @@ constexpr std::size_t product(const std::array<std::size_t, rank>& extents) {
   return size;
 }
 
-/// A dense row-major array that the view does not own. `a(i, j)` is element `i * extent(1) + j`.
+/// A reference to a dense row-major array that it does not own. For a matrix, `a(i, j)` is element
+/// `i * extent(1) + j`.
 ///
 /// Copying a view copies no elements. Indices are not checked.
 template <typename T, std::size_t rank>
@@ -29,7 +30,7 @@ class View {
  public:
   constexpr View(T* data, std::array<std::size_t, rank> extents) : data_(data), extents_(extents) {}
 
-  /// The element at one index per dimension.
+  /// The element at the given indices, one per dimension.
   template <std::integral... Index>
   requires(sizeof...(Index) == rank) constexpr T& operator()(Index... index) const {
     return data_[offset(index...)];
@@ -53,7 +54,7 @@ class View {
   constexpr std::size_t extent(std::size_t dimension) const { return extents_[dimension]; }
   constexpr T* data() const { return data_; }
 
-  /// A view of the same elements that cannot change them.
+  /// Converts to a view of the same elements that cannot change the elements.
   template <typename U>
   requires(!std::is_const_v<T> && std::is_same_v<U, const T>) constexpr operator View<U, rank>()
       const {
@@ -61,7 +62,8 @@ class View {
   }
 
  private:
-  /// Row-major offset of the leading indices (Horner's rule over the extents).
+  /// The row-major offset of the element with the given leading indices (Horner's rule over the
+  /// extents).
   template <std::integral... Index>
   constexpr std::size_t offset(Index... index) const {
     std::size_t dimension = 0;

@@ -1,11 +1,11 @@
 /// \file
-/// Products of matrices of 8-bit integers or tf32 by a warpgroup (four warps), which reads its
-/// operands directly from shared memory (PTX: wgmma).
+/// Products of matrices of 8-bit integers or tf32 elements by a warpgroup (four warps). The tensor
+/// cores read the operands directly from shared memory (PTX: wgmma).
 ///
-/// Each row of a matrix in shared memory has 128 bytes. Row 0 begins at a multiple of 1024, and the
-/// eight chunks of 16 bytes of each row are permuted (swizzled) as swizzled_offset() describes.
-/// Only GPUs of compute capability 9.0 have these instructions, and only code for sm_90a can use
-/// them.
+/// Each row of a matrix in shared memory has 128 bytes. Row 0 begins at a multiple of 1024 bytes.
+/// The eight chunks of 16 bytes of each row are permuted (swizzled) as in swizzled_offset(). Only
+/// GPUs of compute capability 9.0 have these instructions, and only code compiled for sm_90a can
+/// use them.
 
 #pragma once
 
@@ -18,13 +18,13 @@
 
 namespace staircase {
 
-/// The offset in bytes of byte k of row i in such a matrix: the 128-byte swizzle of the PTX ISA,
-/// "Asynchronous warpgroup level matrix shared memory layout".
+/// The offset, in bytes, of byte k of row i in a matrix in shared memory. The offset follows the
+/// 128-byte swizzle of the PTX ISA, "Asynchronous warpgroup level matrix shared memory layout".
 constexpr __host__ __device__ unsigned swizzled_offset(unsigned i, unsigned k) {
   return 128 * i + 16 * (k / 16 ^ i % 8) + k % 16;
 }
 
-/// The position of element `index` (0 to 127) of a thread in a product of 64 × 256 elements.
+/// The position of a thread's element `index` (0 to 127) in a product of 64 × 256 elements.
 struct WarpgroupPosition {
   unsigned row, column;
 };
@@ -34,7 +34,7 @@ constexpr __host__ __device__ WarpgroupPosition position_in_warpgroup(unsigned t
           index / 4 * 8 + thread % 4 * 2 + index % 2};
 }
 
-/// Whether the GPU has these instructions and the program was built for it (`gpu_arch` 90a).
+/// Whether the GPU has wgmma instructions and the program was built for them (`gpu_arch` 90a).
 inline bool has_wgmma() {
 #if defined(STAIRCASE_GPU_ARCH_90A) || defined(STAIRCASE_CUDA_ON_CPU)
   cudaDeviceProp properties{};
@@ -54,29 +54,30 @@ inline void require_wgmma() {
         "this stage needs a GPU of compute capability 9.0 and a build with gpu_arch 90a");
 }
 
-/// Orders earlier accesses of the thread to registers of sums before the next products. Call it
-/// before each batch of products.
+/// Orders earlier accesses of the thread to the registers of the sums before the next products. All
+/// threads must call the function before each batch of products.
 __device__ void wgmma_begin();
 
 /// Commits the preceding products as one batch.
 __device__ void wgmma_commit();
 
-/// Waits until at most the last `pending` batches of the calling warp are still incomplete.
+/// Waits until at most the last `pending` batches of the calling warp are incomplete.
 template <int pending>
 __device__ void wgmma_wait();
 
-/// Computes c += a bᵀ over bytes k0 to k0 + 31 of each row, for a of 64 rows and b of 256 rows. All
-/// threads of a warpgroup call the function; they may access c again after wgmma_wait().
+/// Computes C += A·Bᵀ over bytes k0 to k0 + 31 of each row, with 64 rows of A and 256 rows of B.
+/// All threads of a warpgroup call the function, and may access c again after wgmma_wait().
 __device__ void wgmma_s8_m64n256k32(std::int32_t (&c)[128], const std::int8_t* a,
                                     const std::int8_t* b, unsigned k0);
 
-/// The same product for elements that are results of to_tf32(). It uses eight elements of each row,
-/// which begin at byte ka in a and at byte kb in b. The sums are f32.
+/// Computes C += A·Bᵀ, with 64 rows of A and 256 rows of B, for elements that are results of
+/// to_tf32(). The function uses eight elements of each row, which begin at byte ka in A and at byte
+/// kb in B. The sums are f32.
 __device__ void wgmma_tf32_m64n256k8(float (&c)[128], const float* a, unsigned ka, const float* b,
                                      unsigned kb);
 
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
-// For other GPUs this code is only compiled; it is never launched.
+// Code for other GPUs is compiled but never launched.
 __device__ inline void wgmma_begin() { __trap(); }
 __device__ inline void wgmma_commit() {}
 template <int>
@@ -90,13 +91,14 @@ __device__ inline void wgmma_begin() {}
 __device__ inline void wgmma_commit() {}
 template <int>
 __device__ void wgmma_wait() {
-  __syncwarp();  // the wait covers all lanes of the warp
+  __syncwarp();  // the wait applies to all lanes of the warp
 }
 
 namespace detail {
 
-/// Computes the elements of one thread. On a GPU the tensor cores read the operands, so these reads
-/// are hidden from the analysis; report_reads() reports them instead.
+/// Computes one thread's elements of the product. On a GPU, the tensor cores read the operands.
+/// These reads are therefore hidden from the analysis, and report_reads() reports the accesses
+/// instead.
 template <typename T, typename Sum>
 __device__ __attribute__((noinline, no_sanitize("thread"))) void multiply(Sum (&c)[128], const T* a,
                                                                           unsigned ka, const T* b,
@@ -114,7 +116,8 @@ __device__ __attribute__((noinline, no_sanitize("thread"))) void multiply(Sum (&
   }
 }
 
-/// Reads one word of each chunk that the warpgroup reads, so that the analysis sees these accesses.
+/// Reads one word of each 16-byte chunk that the warpgroup reads, so that the analysis detects
+/// these accesses.
 template <typename T>
 __device__ void report_reads(const T* a, unsigned ka, const T* b, unsigned kb) {
   const unsigned thread = threadIdx.x % 128, row = thread / 2, k = thread % 2 * 16;

@@ -1,5 +1,6 @@
 /// \file
-/// Found in place of CUDA's own header: copies that a group makes together.
+/// Replaces the CUDA header of the same name: asynchronous copies that the threads of a group
+/// perform together.
 
 #pragma once
 
@@ -8,7 +9,8 @@
 
 namespace cooperative_groups {
 
-/// Which alignment a copy may count on: that of its type, or what its size promises.
+/// The alignment in bytes that a copy may assume: the alignment of its type, or the alignment that
+/// the type of its size (cuda::aligned_size_t) guarantees.
 template <typename Value, typename Size>
 struct AlignmentOfCopy {
   static constexpr std::size_t value = alignof(Value);
@@ -18,8 +20,8 @@ struct AlignmentOfCopy<Value, cuda::aligned_size_t<alignment>> {
   static constexpr std::size_t value = alignment;
 };
 
-/// Copies bytes; each thread of the group takes a share, in units of the alignment from 4 to 16.
-/// Bytes behind the last whole unit stay where they are, as on a GPU.
+/// Copies `bytes` bytes. Units of 4 to 16 bytes, according to the alignment, are distributed over
+/// the threads of the group. As on a GPU, bytes after the last complete unit are not copied.
 template <typename Group, typename Value, typename Size>
 void memcpy_async(const Group& group, Value* to, const Value* from, const Size& bytes) {
   constexpr std::size_t alignment = AlignmentOfCopy<Value, Size>::value;

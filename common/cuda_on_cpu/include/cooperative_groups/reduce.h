@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUDA's own header: reductions over the threads of a group.
+/// Replaces the CUDA header of the same name: reductions over the threads of a group.
 
 #pragma once
 
@@ -32,7 +32,7 @@ struct bit_xor {
   Value operator()(Value a, Value b) const { return a ^ b; }
 };
 
-/// The value that the thread of a rank hands over.
+/// The value that the thread with rank `rank` passes.
 template <typename Group, typename Value>
 Value value_of(const Group& group, Value value, unsigned rank) {
   if constexpr (std::is_base_of<tile_of_warps, Group>::value)
@@ -41,11 +41,11 @@ Value value_of(const Group& group, Value value, unsigned rank) {
     return group.shfl(value, rank);
 }
 
-/// Every thread gets the reduction of all threads' values.
+/// Reduces the values of all threads of the group, and returns the result to every thread.
 template <typename Group, typename Value, typename Operation>
 Value reduce(const Group& group, Value value, Operation&& operation) {
-  // A thread takes in the one `step` ranks above it, as long as there is one; the first has all at
-  // last.
+  // In each step, a thread combines its value with the value of the thread `step` ranks higher, if
+  // there is such a thread. At the end, rank 0 has the reduction of all values.
   const unsigned rank = group.thread_rank();
   for (unsigned step = cuda_on_cpu::bit_ceil(group.size()) / 2; step > 0; step /= 2) {
     const bool has_other = rank + step < group.size();

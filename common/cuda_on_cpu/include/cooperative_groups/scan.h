@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUDA's own header: scans over the threads of a group.
+/// Replaces the CUDA header of the same name: scans over the threads of a group.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace cooperative_groups {
 
-/// Thread i gets the reduction of the values of threads 0 to i.
+/// Returns, in the thread with rank i, the reduction of the values of ranks 0 to i.
 template <typename Group, typename Value, typename Operation>
 Value inclusive_scan(const Group& group, Value value, Operation&& operation) {
   const unsigned rank = group.thread_rank();
@@ -22,7 +22,8 @@ Value inclusive_scan(const Group& group, Value value) {
   return inclusive_scan(group, value, plus<Value>());
 }
 
-/// Thread i gets the reduction of the values of threads 0 to i - 1; thread 0 gets Value().
+/// Returns, in the thread with rank i, the reduction of the values of ranks 0 to i - 1; rank 0
+/// receives Value().
 template <typename Group, typename Value, typename Operation>
 Value exclusive_scan(const Group& group, Value value, Operation&& operation) {
   const unsigned rank = group.thread_rank();

@@ -1,6 +1,6 @@
 /// \file
-/// libcu++'s scopes and orders: among whom an operation orders memory, and how. They are the
-/// toolkit's, where it is there, for its other headers have them, too.
+/// The thread scopes and memory orders of libcu++. If the toolkit is installed, this header
+/// includes the toolkit's definitions, because other headers of the toolkit use them as well.
 
 #pragma once
 

@@ -1,5 +1,6 @@
 /// \file
-/// Atomic operations, which are also atomic among the threads of the operating system.
+/// Atomic operations of device code. These operations are also atomic with respect to other threads
+/// of the host.
 
 #pragma once
 
@@ -24,7 +25,8 @@ enum class Atomic {
   bit_xor
 };
 
-/// The memory order of an atomic operation, which the race detector uses.
+/// The memory order of an atomic operation. The race detector derives happens-before relations from
+/// it.
 enum class Order { relaxed, acquire, release, both };
 
 /// The scope of an atomic operation.
@@ -37,7 +39,7 @@ template <Atomic operation, typename Value>
 Value atomic(Value* address, Value operand, Order order = Order::relaxed,
              Scope scope = Scope::device);
 
-/// Replaces `expected` with `desired` if the value is `expected`.
+/// Replaces the value by `desired` if the value equals `expected`.
 /// \returns the old value
 template <typename Value>
 Value atomic_compare(Value* address, Value expected, Value desired, Order order = Order::relaxed,
@@ -48,7 +50,7 @@ Value atomic_load(const Value* address, Order order, Scope scope = Scope::device
 template <typename Value>
 void atomic_store(Value* address, Value value, Order order, Scope scope = Scope::device);
 
-/// Loads and stores of sixteen bytes, which are atomic among each other.
+/// Loads and stores of 16 bytes, which are atomic with respect to each other.
 void atomic_load_sixteen(void* value, const void* address, Order order);
 void atomic_store_sixteen(void* address, const void* value, Order order);
 
@@ -102,8 +104,8 @@ Value atomicSub_system(Value* address, cuda_on_cpu::given<Value> operand) {
   return atomicSub(address, operand);
 }
 
-// The type of the address determines `Value`, because the arguments may be signed and the memory
-// unsigned, as in the programming guide.
+// The type of the address determines `Value`. As in the programming guide, the arguments may be
+// signed while the memory is unsigned.
 template <typename Value>
 Value atomicCAS(Value* address, cuda_on_cpu::given<Value> expected,
                 cuda_on_cpu::given<Value> desired) {

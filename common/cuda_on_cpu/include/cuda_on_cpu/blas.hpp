@@ -1,7 +1,7 @@
 /// \file
-/// The routines of cuBLAS for the four element types, as operations of a stream. The host's BLAS
-/// computes matrix products and triangular systems with many right-hand sides. All other routines
-/// read and write the elements one by one.
+/// The routines of cuBLAS for the four element types, as operations in a stream. The host's BLAS
+/// computes matrix products and triangular systems with several right-hand sides. All other
+/// routines process the elements one by one.
 
 #pragma once
 
@@ -92,7 +92,7 @@ bool is_zero(Value x) {
   else
     return x == 0;
 }
-/// The absolute value in the sense of asum and amax: |re| + |im|.
+/// The absolute value that asum and amax use: |re| + |im|.
 template <typename Value>
 Real<Value> taxicab(Value x) {
   if constexpr (is_complex<Value>)
@@ -107,7 +107,7 @@ Real<Value> modulus(Value x) {
   else
     return std::fabs(x);
 }
-/// A diagonal element of a Hermitian matrix.
+/// A diagonal element of a Hermitian matrix: its real part.
 template <typename Value>
 Value real_part(Value x) {
   if constexpr (is_complex<Value>)
@@ -123,9 +123,9 @@ Real<Value> real_of(Value x) {
     return x;
 }
 
-// --- Accesses of the host to device memory. They are not instrumented, because each call registers
-// all its operands. Without these attributes, g++ moves an access to its caller, which is
-// instrumented.
+// --- Accesses to device memory by the host. These accesses are not instrumented, because each
+// library call registers all its operands. Without these attributes, g++ would inline an access
+// into its instrumented caller.
 #ifdef __clang__
 #define CUDA_ON_CPU_NOT_INLINED [[gnu::noinline]]
 #else
@@ -141,20 +141,21 @@ CUDA_ON_CPU_NOT_INLINED CUDA_ON_CPU_NOT_ANALYSED void set(Value* to, Value value
   *to = value;
 }
 
-/// The memory of a matrix whose columns are `stride` elements apart.
+/// The memory range of a matrix whose columns are `stride` elements apart.
 template <typename Value>
 Touched matrix(Value* first, Index stride, Index rows, Index columns) {
   const Index elements = columns <= 0 || rows <= 0 ? 0 : stride * (columns - 1) + rows;
   return {first, static_cast<std::size_t>(elements) * sizeof(Value), !std::is_const_v<Value>};
 }
-/// The same for a matrix that is only written, or only read if `reads`.
+/// A copy of a memory range that is marked as read only if `is_read`.
 inline Touched unread(Touched touched, bool is_read = false) {
   touched.read = is_read;
   return touched;
 }
 inline Touched nothing() { return {nullptr, 0, false}; }
 
-/// A vector of elements `stride` apart. With a negative stride, it begins at the end of its memory.
+/// A vector whose elements are `stride` apart. If the stride is negative, element 0 is the last
+/// element in memory.
 template <typename Value>
 struct Vector {
   Value* first;
@@ -171,7 +172,8 @@ Vector<Value> vector(Value* first, Index size, Index stride) {
   return {first, size, stride};
 }
 
-/// A factor, which the call copies from host memory or reads in device memory.
+/// A scalar factor. The call copies it from host memory, or reads it in device memory when the
+/// operation runs.
 template <typename Value>
 struct Factor {
   Value held;
@@ -192,7 +194,7 @@ inline bool is_any_negative(std::initializer_list<Index> sizes) {
     if (size < 0) return true;
   return false;
 }
-/// Whether sizes fit into the 32 bits of the host's BLAS.
+/// Whether the sizes fit into 32 bits, as the host's BLAS requires.
 inline bool fits(std::initializer_list<Index> sizes) {
   for (const Index size : sizes)
     if (size > 0x7fffffff || size < -0x7fffffff) return false;
@@ -207,7 +209,8 @@ cublasStatus_t in_stream(cublasHandle_t handle, const List<Touched>& touched, Wo
              : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
-/// A call that returns a value. The host waits for it, unless the result is in device memory.
+/// Runs a routine that returns a scalar. The host waits for the result, unless it is stored in
+/// device memory.
 template <typename Result, typename Work>
 cublasStatus_t give(cublasHandle_t handle, Result* result, Touched first, Touched second,
                     Work work) {
@@ -223,7 +226,8 @@ cublasStatus_t give(cublasHandle_t handle, Result* result, Touched first, Touche
 
 // --- Level 1
 
-/// \param largest whether to find the largest or the smallest element; indices begin at 1
+/// \param largest whether to find the index of the largest or of the smallest element; indices
+/// start at 1
 template <typename Value, typename Result>
 cublasStatus_t extreme(cublasHandle_t handle, Index n, const Value* x, Index stride, Result* result,
                        bool largest) {
@@ -248,7 +252,8 @@ cublasStatus_t asum(cublasHandle_t handle, Index n, const Value* x, Index stride
     return sum;
   });
 }
-/// The Euclidean norm, scaled so that squares neither overflow nor underflow.
+/// The Euclidean norm. The elements are scaled, so that their squares neither overflow nor
+/// underflow.
 template <typename Value>
 cublasStatus_t nrm2(cublasHandle_t handle, Index n, const Value* x, Index stride,
                     Real<Value>* result) {
@@ -320,7 +325,7 @@ cublasStatus_t swap(cublasHandle_t handle, Index n, Value* x, Index stride_x, Va
     }
   });
 }
-/// \param alpha of the vector's type, or real
+/// \param alpha a factor of the vector's type, or of the corresponding real type
 template <typename Value, typename By>
 cublasStatus_t scal(cublasHandle_t handle, Index n, const By* alpha, Value* x, Index stride) {
   const auto v = vector(x, n, stride);
@@ -335,7 +340,7 @@ cublasStatus_t scal(cublasHandle_t handle, Index n, const By* alpha, Value* x, I
     }
   });
 }
-/// A rotation: x' = c x + s y, y' = c y - conj(s) x.
+/// Applies a Givens rotation: x' = c x + s y, y' = c y - conj(s) x.
 template <typename Value, typename Sine>
 cublasStatus_t rot(cublasHandle_t handle, Index n, Value* x, Index stride_x, Value* y,
                    Index stride_y, const Real<Value>* cosine, const Sine* sine) {
@@ -357,7 +362,8 @@ cublasStatus_t rot(cublasHandle_t handle, Index n, Value* x, Index stride_x, Val
   });
 }
 
-/// Calls that change a few values, at the location that the pointer mode of the handle specifies.
+/// Runs a routine that changes a few scalars, in host or device memory according to the pointer
+/// mode of the handle.
 template <typename Work>
 cublasStatus_t on_numbers(cublasHandle_t handle, std::initializer_list<Touched> numbers,
                           Work work) {
@@ -368,7 +374,7 @@ cublasStatus_t on_numbers(cublasHandle_t handle, std::initializer_list<Touched> 
 }
 inline void host_rotg(float* a, float* b, float* c, float* s) { cblas_srotg(a, b, c, s); }
 inline void host_rotg(double* a, double* b, double* c, double* s) { cblas_drotg(a, b, c, s); }
-/// A rotation of complex numbers that takes (a, b) to (r, 0).
+/// Computes the rotation of complex values that transforms (a, b) into (r, 0).
 template <typename Value>
 void host_rotg(Value* a, Value* b, Real<Value>* c, Value* s) {
   const Value first = get(a), second = get(b);
@@ -407,7 +413,8 @@ cublasStatus_t rotmg(cublasHandle_t handle, Value* d1, Value* d2, Value* x1, con
                      matrix(y1, 1, 1, 1), unread(matrix(parameters, 1, 5, 1))},
                     [=] { host_rotmg(d1, d2, x1, get(y1), parameters); });
 }
-/// A modified rotation by the matrix H. The first parameter determines which elements are given.
+/// Applies the modified Givens rotation H. The first parameter is the flag that determines which
+/// elements of H are given.
 template <typename Value>
 cublasStatus_t rotm(cublasHandle_t handle, Index n, Value* x, Index stride_x, Value* y,
                     Index stride_y, const Value* parameters) {
@@ -433,12 +440,12 @@ cublasStatus_t rotm(cublasHandle_t handle, Index n, Value* x, Index stride_x, Va
       });
 }
 
-// --- Matrices of which one triangle is stored, or a band
+// --- Triangular and band storage of matrices
 
 enum class Storage { full, band, packed };
 enum class Kind { symmetric, hermitian, triangular };
 
-/// A square matrix of which one triangle is stored.
+/// A square matrix of which only one triangle is stored.
 template <typename Value>
 struct Triangle {
   Value* first;
@@ -446,7 +453,7 @@ struct Triangle {
   bool lower;
   Kind kind;
   Storage storage = Storage::full;
-  Index band = 0;  ///< number of diagonals next to the main diagonal
+  Index band = 0;  ///< number of diagonals on one side of the main diagonal
   bool unit = false;
 
   using Element = std::remove_const_t<Value>;
@@ -487,7 +494,8 @@ struct Triangle {
   }
 };
 
-/// A matrix without structure, or a band of it with `lower` and `upper` diagonals.
+/// A general matrix, or a band matrix with `lower` diagonals below and `upper` diagonals above the
+/// main diagonal.
 template <typename Value>
 struct Dense {
   const Value* first;
@@ -509,7 +517,7 @@ auto transformed(const Matrix& a, cublasOperation_t op, Index i, Index j) {
   return op == CUBLAS_OP_T ? a(j, i) : conjugate(a(j, i));
 }
 
-/// The value beta y. If beta is zero, y is not read.
+/// Returns beta y. If beta is zero, y is not read.
 template <typename Value>
 Value kept(Value beta, const Value* y) {
   return is_zero(beta) ? Value{} : multiply(beta, get(y));
@@ -517,7 +525,7 @@ Value kept(Value beta, const Value* y) {
 
 // --- Level 2
 
-/// y = alpha op(A) x + beta y for a matrix that is given by its elements.
+/// Computes y = alpha op(A) x + beta y, for a matrix that provides its elements one by one.
 template <typename Value, typename Matrix>
 cublasStatus_t matrix_vector(cublasHandle_t handle, const Matrix& a, Touched touched,
                              cublasOperation_t op, Index rows, Index columns, const Value* alpha,
@@ -552,7 +560,7 @@ cublasStatus_t symmetric_vector(cublasHandle_t handle, const Triangle<const Valu
   return matrix_vector(handle, a, a.touched(), CUBLAS_OP_N, a.n, a.n, alpha, x, stride_x, beta, y,
                        stride_y);
 }
-/// x = op(A) x, or the solution of op(A) x = b if `solves`.
+/// Computes x = op(A) x, or the solution of op(A) x = b if `solves`.
 template <typename Value>
 cublasStatus_t triangular_vector(cublasHandle_t handle, const Triangle<const Value>& a,
                                  cublasOperation_t op, Value* x, Index stride, bool solves) {
@@ -560,7 +568,8 @@ cublasStatus_t triangular_vector(cublasHandle_t handle, const Triangle<const Val
   const auto v = vector(x, a.n, stride);
   const bool is_lower = a.lower == (op == CUBLAS_OP_N);
   return in_stream(handle, {a.touched(), v.touched()}, [=] {
-    // Each element depends on those before it, or, of a product, on those that are not yet done.
+    // In a solve, each element depends on elements that are already computed. In a product, each
+    // element depends on elements that must not be overwritten yet.
     const bool ascends = is_lower == solves;
     for (Index step = 0; step < a.n; ++step) {
       const Index i = ascends ? step : a.n - 1 - step;
@@ -590,8 +599,8 @@ cublasStatus_t ger(cublasHandle_t handle, Index m, Index n, const Value* alpha, 
     }
   });
 }
-/// A += alpha x x^T, or alpha x y^T + alpha' y x^T where there is a `y`; Hermitian matrices take
-/// conjugates, and their diagonal stays real.
+/// Computes A += alpha x xᵀ, or A += alpha x yᵀ + alpha' y xᵀ if `y` is given. For Hermitian
+/// matrices, the transposes are conjugated, and the diagonal stays real.
 template <typename Value, typename By>
 cublasStatus_t rank_update(cublasHandle_t handle, const Triangle<Value>& a, const By* alpha,
                            const Value* x, Index stride_x, const Value* y, Index stride_y) {
@@ -651,15 +660,15 @@ CUDA_ON_CPU_HOST_BLAS(c, cuComplex, &)
 CUDA_ON_CPU_HOST_BLAS(z, cuDoubleComplex, &)
 #undef CUDA_ON_CPU_HOST_BLAS
 
-/// Sets C to zero. If beta is zero, cuBLAS does not read C, but some BLAS libraries multiply C by
-/// zero, which keeps NaN.
+/// Sets C to zero. cuBLAS does not read C if beta is zero, but some BLAS libraries multiply C by
+/// beta, so that NaN would remain.
 template <typename Value>
 void clear(Value* c, Index ldc, Index m, Index n) {
   for (Index j = 0; j < n; ++j)
     for (Index i = 0; i < m; ++i) set(c + i + j * ldc, Value{});
 }
 
-/// The operands of a product of matrices, C = alpha op(A) op(B) + beta C.
+/// The operands of a matrix product, C = alpha op(A) op(B) + beta C.
 template <typename Value>
 struct Gemm {
   cublasOperation_t op_a, op_b;
@@ -706,8 +715,8 @@ cublasStatus_t gemm(cublasHandle_t handle, const Gemm<Value>& g) {
       [=] { g.run(); });
 }
 
-/// A call for a batch of matrices whose addresses are in device memory. `touched` returns the
-/// memory for one of them when the stream executes the call.
+/// Runs a routine for a batch of matrices whose addresses are in device memory. When the stream
+/// executes the call, `touched` returns the memory of each matrix.
 template <typename Each, typename Touch>
 cublasStatus_t batched(cublasHandle_t handle, Index batches, const List<Touched>& arrays,
                        Touch touch, Each each) {
@@ -728,7 +737,7 @@ cublasStatus_t batched(cublasHandle_t handle, Index batches, const List<Touched>
              ? CUBLAS_STATUS_SUCCESS
              : CUBLAS_STATUS_EXECUTION_FAILED;
 }
-/// The array of the addresses of a batch of matrices.
+/// The memory range of the array that contains the addresses of a batch of matrices.
 template <typename Value>
 Touched array(Value* const* addresses, Index batches) {
   return matrix(const_cast<Value* const*>(addresses), 1, batches, 1);
@@ -769,7 +778,7 @@ cublasStatus_t gemm_strided(cublasHandle_t handle, const Gemm<Value>& first, Ind
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// The operands of a product with a vector, y = alpha op(A) x + beta y.
+/// The operands of a matrix-vector product, y = alpha op(A) x + beta y.
 template <typename Value>
 struct Gemv {
   cublasOperation_t op;
@@ -839,7 +848,7 @@ cublasStatus_t gemv_strided(cublasHandle_t handle, const Gemv<Value>& first, Ind
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// All elements of a matrix of which a triangle is stored.
+/// All elements of a matrix of which only one triangle is stored.
 template <typename Value>
 List<std::remove_const_t<Value>> filled(const Triangle<Value>& a) {
   List<std::remove_const_t<Value>> full(static_cast<std::size_t>(a.n * a.n));
@@ -848,7 +857,7 @@ List<std::remove_const_t<Value>> filled(const Triangle<Value>& a) {
   return full;
 }
 
-/// C = alpha A B + beta C, or with B A, for a symmetric or Hermitian A.
+/// Computes C = alpha A B + beta C, or C = alpha B A + beta C, for a symmetric or Hermitian A.
 template <typename Value>
 cublasStatus_t symm(cublasHandle_t handle, cublasSideMode_t side, const Triangle<const Value>& a,
                     Index m, Index n, const Value* alpha, const Value* b, Index ldb,
@@ -881,8 +890,9 @@ cublasStatus_t symm(cublasHandle_t handle, cublasSideMode_t side, const Triangle
         g.run();
       });
 }
-/// The triangle of C = alpha op(A) op(B)' + beta C, and of its mirror image with `both`: C +=
-/// alpha' op(B) op(A)'. The prime is a transpose, or a conjugate transpose of Hermitian matrices.
+/// Computes one triangle of C = alpha op(A) op(B)' + beta C. If `both`, the routine also adds
+/// alpha' op(B) op(A)'. The prime denotes the transpose, or for Hermitian matrices the conjugate
+/// transpose.
 template <typename Value, typename ByA, typename ByC>
 cublasStatus_t rank_k_update(cublasHandle_t handle, const Triangle<Value>& c, cublasOperation_t op,
                              Index k, const ByA* alpha, const Value* a, Index lda, const Value* b,
@@ -1002,9 +1012,9 @@ cublasStatus_t trsm_batched(cublasHandle_t handle, const Trsm<Value>& shape, con
       [=](Index i) { return one(i).touched(); }, [=](Index i) { one(i).run(); });
 }
 
-// --- What cuBLAS has beyond BLAS
+// --- Extensions of cuBLAS that are not part of BLAS
 
-/// C = alpha op(A) + beta op(B). A matrix with the factor zero is not read.
+/// Computes C = alpha op(A) + beta op(B). A matrix whose factor is zero is not read.
 template <typename Value>
 cublasStatus_t geam(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, Index m,
                     Index n, const Value* alpha, const Value* a, Index lda, const Value* beta,
@@ -1039,7 +1049,7 @@ cublasStatus_t geam(cublasHandle_t handle, cublasOperation_t op_a, cublasOperati
                        }
                    });
 }
-/// C = A diag(x), or diag(x) A.
+/// Computes C = A diag(x), or C = diag(x) A.
 template <typename Value>
 cublasStatus_t dgmm(cublasHandle_t handle, cublasSideMode_t side, Index m, Index n, const Value* a,
                     Index lda, const Value* x, Index stride, Value* c, Index ldc) {
@@ -1057,7 +1067,7 @@ cublasStatus_t dgmm(cublasHandle_t handle, cublasSideMode_t side, Index m, Index
                        }
                    });
 }
-/// Copies a triangle from one storage to another.
+/// Copies a triangle into another storage format.
 template <typename From, typename To>
 cublasStatus_t copy_triangle(cublasHandle_t handle, const Triangle<From>& from,
                              const Triangle<To>& to) {
@@ -1069,7 +1079,8 @@ cublasStatus_t copy_triangle(cublasHandle_t handle, const Triangle<From>& from,
   });
 }
 
-/// LU = P A in place, with row interchanges if there are `pivots`, counted from 1.
+/// Computes the factorisation LU = P A in place. Rows are interchanged only if `pivots` is given;
+/// pivot indices start at 1.
 /// \returns 0, or i if U(i, i) is zero
 template <typename Value>
 int factorise(Value* a, Index lda, Index n, int* pivots) {
@@ -1098,7 +1109,7 @@ int factorise(Value* a, Index lda, Index n, int* pivots) {
   }
   return info;
 }
-/// The solution of op(A) X = B in place, of factors in A.
+/// Computes the solution X of op(A) X = B in place, from the LU factors in A.
 template <typename Value>
 void solve_factorised(const Value* a, Index lda, Index n, const int* pivots, cublasOperation_t op,
                       Value* b, Index ldb, Index columns) {
@@ -1144,7 +1155,7 @@ template <typename Value>
 cublasStatus_t getrs_batched(cublasHandle_t handle, cublasOperation_t op, Index n, Index columns,
                              const Value* const* a, Index lda, const int* pivots, Value* const* b,
                              Index ldb, int* info, Index batches) {
-  // The status of the arguments goes to the host: minus the number of a wrong one.
+  // The status is returned to the host: 0, or -i if argument i is invalid.
   *info = n < 0 ? -2 : columns < 0 ? -3 : lda < n || lda < 1 ? -5 : ldb < n || ldb < 1 ? -8 : 0;
   if (*info != 0) return CUBLAS_STATUS_INVALID_VALUE;
   return batched(
@@ -1159,7 +1170,7 @@ cublasStatus_t getrs_batched(cublasHandle_t handle, cublasOperation_t op, Index 
         solve_factorised(get(a + i), lda, n, own, op, get(b + i), ldb, columns);
       });
 }
-/// The inverse of a matrix from copies of its factors.
+/// Computes the inverse of a matrix from copies of its LU factors.
 template <typename Value>
 void invert(const Value* factors, Index lda, Index n, const int* pivots, Value* inverse,
             Index stride) {
@@ -1220,7 +1231,7 @@ cublasStatus_t matinv_batched(cublasHandle_t handle, Index n, const Value* const
 
 // --- Copies between host and device
 
-/// The columns of a matrix with elements of a given size in bytes.
+/// Copies a matrix column by column; `bytes` is the size of an element in bytes.
 inline cublasStatus_t copy_matrix(Index rows, Index columns, Index bytes, const void* a, Index lda,
                                   void* b, Index ldb, cudaStream_t stream) {
   if (rows < 0 || columns < 0 || bytes <= 0 || lda <= 0 || ldb <= 0)
@@ -1233,7 +1244,7 @@ inline cublasStatus_t copy_matrix(Index rows, Index columns, Index bytes, const 
              ? CUBLAS_STATUS_SUCCESS
              : CUBLAS_STATUS_MAPPING_ERROR;
 }
-/// Copies a vector as a matrix with one row.
+/// Copies a vector, treated as a matrix with one row.
 inline cublasStatus_t copy_columns(Index n, Index bytes, const void* from, Index stride_from,
                                    void* to, Index stride_to, cudaStream_t stream) {
   return copy_matrix(1, n, bytes, from, stride_from, to, stride_to, stream);

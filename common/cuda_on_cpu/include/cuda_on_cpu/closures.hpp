@@ -1,5 +1,6 @@
 /// \file
-/// Kernels that call a closure. The algorithms of the toolkit's libraries use them.
+/// Kernels that call a closure. The replacements for the algorithms of Thrust and CUB use these
+/// kernels.
 
 #pragma once
 
@@ -17,7 +18,7 @@ __global__ void perform(Closure* closure) {
   (*closure)();
 }
 
-/// Launches a kernel with the given name, whose threads call the closure.
+/// Launches a kernel with the given name, each thread of which calls the closure.
 template <typename Closure>
 cudaError_t launch_closure(const char* name, dim3 grid, dim3 block, cudaStream_t stream,
                            std::shared_ptr<Closure> closure) {

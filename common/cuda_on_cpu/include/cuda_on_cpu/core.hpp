@@ -1,5 +1,5 @@
 /// \file
-/// The language extensions of CUDA C++: qualifiers, built-in variables and launches.
+/// The language extensions of CUDA C++: qualifiers, built-in variables and kernel launches.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 #define __host__
 #define __grid_constant__
 #define __maxnreg__(...)
-#ifdef __CUDA__  // libclang reads the source without the rewriter
+#ifdef __CUDA__  // libclang reads the source before it is rewritten
 #define __noinline__ __attribute__((noinline))
 #endif
 #define __forceinline__ inline __attribute__((always_inline))
@@ -30,8 +30,8 @@
 #else
 #define CUDA_ON_CPU_KERNEL noipa  // prevents optimisations that use the arguments of a launch
 #endif
-// The rewriter removes these marks. The first mark denotes device functions. All variables without
-// a mark belong to the host.
+// The rewriter removes these marks. The first mark denotes device functions. A variable without a
+// mark belongs to the host.
 #ifdef __CUDACC__
 #define __device__ __attribute__(())
 #define __managed__ __attribute__((, ))
@@ -51,7 +51,7 @@
 #endif
 #endif
 #define CUDA_ON_CPU_NOT_ANALYSED __attribute__((no_sanitize("thread"), no_instrument_function))
-// The thread-local storage model for variables of the program that the image of a module uses.
+// The thread-local storage model of program variables that the image of a module uses.
 #ifdef CUDA_ON_CPU_IMAGE
 #define CUDA_ON_CPU_OF_PROGRAM __attribute__((tls_model("initial-exec")))
 #else
@@ -62,7 +62,7 @@ struct uint3 {
   unsigned x, y, z;
 };
 
-/// The extent of a block or of a grid. Omitted components are 1.
+/// The size of a thread block or of a grid in three dimensions. Omitted components are 1.
 struct dim3 {
   unsigned x, y, z;
   constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
@@ -70,15 +70,16 @@ struct dim3 {
   constexpr operator uint3() const { return {x, y, z}; }
 };
 
-// These variables are constant for a CUDA thread, so compilers may keep them in registers across a
-// switch between threads. They change only in builtins.cpp, which declares them without const.
+// These variables are constant within a CUDA thread, so that compilers may keep their values in
+// registers across a switch between threads. The values change only in builtins.cpp, which declares
+// the variables without const.
 extern __thread const uint3 threadIdx CUDA_ON_CPU_OF_PROGRAM;
 extern __thread const uint3 blockIdx CUDA_ON_CPU_OF_PROGRAM;
 extern __thread const dim3 blockDim CUDA_ON_CPU_OF_PROGRAM;
 extern __thread const dim3 gridDim CUDA_ON_CPU_OF_PROGRAM;
 inline constexpr int warpSize = 32;
 
-// The dynamic shared memory of the block, which kernels declare as `extern __shared__` arrays.
+// The dynamic shared memory of the block. Kernels declare it as an `extern __shared__` array.
 extern "C" __thread char cuda_on_cpu_dynamic_shared[] CUDA_ON_CPU_OF_PROGRAM;
 
 using cudaStream_t = struct CUstream_st*;
@@ -86,10 +87,11 @@ enum cudaError : unsigned;
 
 namespace cuda_on_cpu {
 
-/// Whether the caller is a thread of a kernel, and not the host.
+/// Whether the caller is a thread of a kernel rather than a host thread.
 bool is_on_device();
 
-/// The execution configuration of a launch (the arguments between <<< and >>>), and its attributes.
+/// The execution configuration of a launch (the arguments between <<< and >>>), and the attributes
+/// of the launch.
 struct Configuration {
   dim3 grid;
   dim3 block;
@@ -111,62 +113,69 @@ inline Configuration configuration(dim3 grid, dim3 block, std::size_t dynamic_sh
   return {grid, block, dynamic_shared, stream};
 }
 
-/// A kernel with its arguments, which is called once per thread.
+/// A kernel together with its arguments. Each thread of the launch calls it once.
 struct Invocation {
   Owned closure;
   std::size_t bytes;
   void (*call)(void* closure);
-  Owned callers = {};  ///< result of callers() in a library that launches the kernel
+  Owned callers = {};  ///< the result of callers(), if a library launches the kernel
 };
 
-/// Appends a kernel to its stream. The kernel runs when something depends on it.
+/// Appends a kernel launch to its stream. The kernel runs as soon as another operation depends on
+/// it.
 /// \returns the error if the launch is refused; cudaGetLastError returns the same error, as in CUDA
 cudaError submit(const char* kernel, const Configuration& configuration, Invocation invocation);
 
-/// Logs an error code that a statement of the source discards. The analysis reports it, unless the
-/// program requests the last error later.
+/// Logs an error code that a statement of the program discards. The analysis reports the error,
+/// unless the program calls cudaGetLastError later.
 void drop(cudaError error);
 
-/// Receives the result of each launch, and of each call that is a statement of its own.
+/// Receives the result of each launch, and of each runtime call that is a statement of its own.
 struct Dropped {
   __forceinline__ void operator=(cudaError error) {
     if (error != cudaError{}) drop(error);
   }
 };
 
-// The rewriter inserts the following calls into analysed programs, and only their runtime has them.
+// The rewriter inserts the following calls only into analysed programs, and only the analysing
+// runtime defines them.
 
-/// Begins a function that only the host may call. A call by a kernel is reported.
+/// Marks the beginning of a function that only the host may call. If a kernel calls the function,
+/// the analysis reports an error.
 void enters_host_function(const char* name);
 
-/// Ends the speculative execution of the current block, if any. The block starts again when no
-/// other block runs. A thread calls this function before an operation that is visible from outside,
-/// that the analysis does not see, or that may depend on the order of blocks.
+/// Ends the speculative execution of the current block, if any. The block then restarts when no
+/// other block runs. A thread must call this function before an operation that is visible outside
+/// the program, that the analysis cannot observe, or whose result may depend on the order of
+/// blocks.
 void end_trial();
 
-/// Begins a device function that contains such operations.
+/// Marks the beginning of a device function that contains operations for which end_trial() is
+/// required.
 constexpr void leaves_analysis() {
   if (!__builtin_is_constant_evaluated()) end_trial();
 }
 
-/// Begins a kernel. From now on, its thread calls only functions that were not inlined into the
-/// kernel.
+/// Marks the beginning of a kernel. From here on, its thread only calls functions that were not
+/// inlined into the kernel.
 void enters_kernel();
 
 /// The return addresses of the active calls, innermost first, as a `std::vector<const void*>`.
 Owned callers();
 
-/// Allocates device memory for a kernel, and memory of the heap for the host.
+/// Allocates memory: from the device heap if a kernel calls, and from the host heap if the host
+/// calls.
 void* heap_malloc(std::size_t bytes);
 void heap_free(void* pointer);
 struct Heap {};
 
-/// Registers the maximum number of threads per block that a kernel declares with __launch_bounds__.
+/// Registers the largest number of threads per block, which a kernel declares with
+/// __launch_bounds__.
 bool note_bounds(const char* kernel, unsigned threads);
 
-/// The type as which an argument of a launch is copied. If the class of the argument has a member
-/// type `KernelArgument`, it is this type. (nvcc would convert the argument to the type of the
-/// parameter, which is not known here.)
+/// The type to which a launch converts an argument before it copies the argument. If the argument's
+/// class has a member type `KernelArgument`, this is the type of the copy. nvcc would convert the
+/// argument to the type of the parameter, but this type is unknown here.
 template <typename Value, typename = void>
 struct Copied {
   using Type = std::decay_t<const Value>;
@@ -177,21 +186,21 @@ struct Copied<Value, std::void_t<typename Value::KernelArgument>> {
 };
 template <typename Value>
 auto copied(const Value& argument) {
-  // It is not known here whether the kernel takes a pointer to constant elements.
+  // The pointer is not const, because the type of the kernel's parameter is unknown here.
   if constexpr (std::is_array_v<Value>)
     return const_cast<std::remove_extent_t<Value>*>(&argument[0]);
   else
     return static_cast<typename Copied<Value>::Type>(argument);
 }
 
-/// An argument of a kernel with its index.
+/// An argument of a kernel, identified by its index.
 template <std::size_t number, typename Value>
 struct Copy {
   Value value;
 };
 
-/// A kernel with copies of its arguments. A tuple and a shared pointer per launch would take longer
-/// to compile, and sources contain dozens of launches.
+/// A kernel with copies of its arguments. A tuple and a shared pointer for each launch would take
+/// longer to compile, and some sources contain dozens of launches.
 template <typename Numbers, typename Kernel, typename... Arguments>
 struct Closure;
 template <std::size_t... number, typename Kernel, typename... Arguments>
@@ -207,11 +216,12 @@ struct Closure<std::index_sequence<number...>, Kernel, Arguments...> : Copy<numb
 template <typename Kernel, typename... Arguments>
 using ClosureOf = Closure<std::index_sequence_for<Arguments...>, Kernel, Arguments...>;
 
-/// Memory for a closure, and an owner that destroys the closure and frees the memory.
+/// Allocates memory for a closure, and creates an owner that destroys the closure and frees the
+/// memory.
 void* room_for(std::size_t bytes, std::size_t alignment);
 Owned owned(void* closure, void (*destroy)(void*));
 
-/// Copies a kernel's arguments, as a launch does.
+/// Copies the arguments of a kernel, as a launch does.
 template <typename Kernel, typename... Arguments>
 Invocation invocation(Kernel kernel, const Arguments&... arguments) {
   using Copies = ClosureOf<Kernel, decltype(copied(arguments))...>;
@@ -220,15 +230,15 @@ Invocation invocation(Kernel kernel, const Arguments&... arguments) {
   return {owned(closure, Copies::destroy), sizeof(Copies), Copies::call};
 }
 
-/// Interrupts the calling thread of a kernel: until `return_to_kernel`, its work counts as work of
-/// the runtime and not of the kernel.
-/// \returns the thread for `return_to_kernel`, or null if the host calls
+/// Suspends the kernel that the calling thread executes. Until `return_to_kernel`, the work of the
+/// thread counts as work of the runtime.
+/// \returns a handle of the thread for `return_to_kernel`, or null if the host calls
 void* leave_kernel();
 void return_to_kernel(void* thread);
 
-/// Whether values of a type are passed as bytes, because their copy and their destruction call no
-/// function. For any other type, the caller makes and destroys a copy, and passes its address
-/// (Itanium C++ ABI, section 3.1.2.3).
+/// Whether values of a type are passed as bytes, because neither their copy constructor nor their
+/// destructor calls a function. A value of any other type is passed by the address of a copy, which
+/// the caller constructs and destroys (Itanium C++ ABI, section 3.1.2.3).
 template <typename Value>
 inline constexpr bool is_passed_as_bytes = std::is_trivially_copy_constructible_v<Value>&&
     std::is_trivially_move_constructible_v<Value>&& std::is_trivially_destructible_v<Value>;
@@ -238,7 +248,7 @@ template <std::size_t number, typename Value>
 struct Bytes {
   alignas(Value) unsigned char bytes[sizeof(Value)];
 
-  /// The parameter in the form that a call passes.
+  /// The parameter in the form in which a call passes it.
   decltype(auto) passed() {
     if constexpr (is_passed_as_bytes<Value>)
       return static_cast<Value&>(*std::launder(reinterpret_cast<Value*>(bytes)));
@@ -247,8 +257,8 @@ struct Bytes {
   }
 };
 
-/// A kernel with the bytes of its arguments. As in CUDA, the threads of the kernel do not construct
-/// or destroy arguments of any class.
+/// A kernel with the bytes of its arguments. As in CUDA, the threads of the kernel neither
+/// construct nor destroy arguments of class type.
 template <typename Numbers, typename... Parameters>
 struct BytesClosure;
 template <std::size_t... number, typename... Parameters>
@@ -261,7 +271,7 @@ struct BytesClosure<std::index_sequence<number...>, Parameters...> : Bytes<numbe
   }
 
   CUDA_ON_CPU_NOT_ANALYSED static void call(void* self) {
-    BytesClosure own = *static_cast<const BytesClosure*>(self);  // a thread may change them
+    BytesClosure own = *static_cast<const BytesClosure*>(self);  // a thread may change its copy
     using Called =
         void (*)(std::conditional_t<is_passed_as_bytes<Parameters>, Parameters, void*>...);
     reinterpret_cast<Called>(own.kernel)(static_cast<Bytes<number, Parameters>&>(own).passed()...);
@@ -269,7 +279,7 @@ struct BytesClosure<std::index_sequence<number...>, Parameters...> : Bytes<numbe
   static void destroy(void*) {}
 };
 
-/// A kernel with copies of the bytes at the addresses of its arguments.
+/// Creates a kernel invocation with copies of the bytes at the addresses of its arguments.
 template <typename... Parameters>
 Invocation invocation_of_bytes(void (*kernel)(Parameters...), const void* const* arguments) {
   using Made = BytesClosure<std::index_sequence_for<Parameters...>, Parameters...>;
@@ -277,8 +287,8 @@ Invocation invocation_of_bytes(void (*kernel)(Parameters...), const void* const*
   return {owned(closure, Made::destroy), sizeof(Made), Made::call};
 }
 
-/// Copies of the arguments with the types of the parameters. The caller of the launch makes them,
-/// and destroys them after the launch.
+/// Copies of the arguments with the types of the kernel's parameters. The caller of the launch
+/// creates the copies, and destroys them after the launch.
 template <typename Numbers, typename... Parameters>
 struct CopiesOfCaller;
 template <std::size_t... number, typename... Parameters>
@@ -302,8 +312,8 @@ cudaError submit_kernel(const char* name, const Configuration& configuration,
   return submit(name, configuration, std::move(made));
 }
 
-/// Tags with which a launch selects the kernel that its source names: the only kernel of this name
-/// (`Sole`), or the overload of a given type (`Exactly`). `Unknown` stands for a kernel that cannot
+/// Tags by which a launch selects the kernel that the source names: the only kernel of this name
+/// (`Sole`), or the overload with a given type (`Exactly`). `Unknown` denotes a kernel that cannot
 /// be selected in this way.
 struct Unknown {};
 struct Sole {};
@@ -325,7 +335,7 @@ inline constexpr int count_of_parameters = -1;
 template <typename... Parameters>
 inline constexpr int count_of_parameters<void (*)(Parameters...)> = sizeof...(Parameters);
 
-/// Whether a name denotes only one kernel, and this kernel has `count` parameters.
+/// Whether a name denotes exactly one kernel, and this kernel has `count` parameters.
 template <typename Choose, std::size_t count>
 constexpr bool is_sole() {
   if constexpr (std::is_invocable_v<const Choose&, Sole>)
@@ -335,7 +345,7 @@ constexpr bool is_sole() {
 }
 
 /// Launches the kernel that a source names. If all arguments are passed as bytes, the types of the
-/// parameters are not required. Otherwise, an overloaded kernel or a template has to have exactly
+/// parameters need not be known. Otherwise, an overload or instance of the kernel must have exactly
 /// the types of the arguments. If there is no such kernel, each thread copies the arguments.
 template <typename Kernel, typename Choose, typename... Arguments>
 __forceinline__ cudaError submit_named(const char* name, const Configuration& configuration,
@@ -352,13 +362,13 @@ __forceinline__ cudaError submit_named(const char* name, const Configuration& co
     return submit(name, configuration, invocation(std::move(kernel), arguments...));
 }
 
-/// Check an argument of a kernel. The host's address of a device variable or of a function is an
-/// error, and so is an object with virtual functions.
+/// Check an argument of a kernel. It is an error to pass the host address of a device variable or
+/// of a function, or an object with virtual functions.
 void is_given(const volatile void* pointer);
 void is_given_function(const void* function);
 void is_given_virtual_functions();
 /// Checks an argument that device code passes to a child kernel. In a kernel, a pointer to local or
-/// shared memory is an error. On the host, the function checks the same as `is_given`.
+/// shared memory is an error. On the host, the function performs the checks of `is_given`.
 void is_passed_on(const volatile void* pointer);
 
 template <typename Value>
@@ -378,8 +388,9 @@ __forceinline__ void check_passed_on(const Value& argument) {
     is_passed_on(argument);
 }
 
-/// A launch with <<<...>>>. It is inline, so that an error in it is reported at the source line.
-/// \param choose returns the kernel that the source names, for one of the tags above
+/// Performs a launch with <<<...>>>. The function is inline, so that the analysis reports an error
+/// at the source line of the launch.
+/// \param choose returns the kernel that the source names, given one of the tags above
 template <typename Kernel, typename Choose, typename... Arguments>
 __forceinline__ void launch(const char* name, const Configuration& configuration, Kernel kernel,
                             const Choose& choose, const Arguments&... arguments) {
@@ -389,7 +400,7 @@ __forceinline__ void launch(const char* name, const Configuration& configuration
   Dropped{} = submit_named(name, configuration, std::move(kernel), choose, arguments...);
 }
 
-/// All kernels of one name.
+/// One overload of a kernel name, in a set of all overloads.
 template <typename Function>
 struct Overload {
   Function kernel;
@@ -401,8 +412,9 @@ constexpr Overloads<Functions...> overloads(Functions... kernels) {
   return {{kernels}...};
 }
 
-/// A launch of one of them. As in a call, the arguments select the kernel and are converted to its
-/// parameters. The caller of the launch makes the copies, and destroys them after the launch.
+/// Launches one kernel of an overload set. As in a call, the arguments select the overload and are
+/// converted to its parameter types. The caller of the launch creates the copies, and destroys them
+/// after the launch.
 template <typename Function>
 struct OverloadLaunch;
 template <typename... Parameters>
@@ -430,7 +442,7 @@ constexpr OverloadsLaunch<Functions...> launch_overload(const char* name,
   return {{name, &configuration, static_cast<const Overload<Functions>&>(kernels).kernel}...};
 }
 
-/// A launch by a thread of a kernel. Copying the arguments does not count as an access.
+/// Performs a launch by a thread of a kernel. Copying the arguments does not count as an access.
 template <typename Kernel, typename... Copies>
 __attribute__((noinline)) CUDA_ON_CPU_NOT_ANALYSED cudaError submit_child(
     const char* name, const Configuration& configuration, Kernel kernel, Copies... arguments) {
@@ -440,7 +452,7 @@ __attribute__((noinline)) CUDA_ON_CPU_NOT_ANALYSED cudaError submit_child(
   return submit(name, configuration, std::move(made));
 }
 
-/// A launch with <<<...>>> in device code that the host may call, too.
+/// Performs a launch with <<<...>>> in device code that the host may call as well.
 template <typename Kernel, typename Choose, typename... Arguments>
 __forceinline__ void launch_child(const char* name, const Configuration& configuration,
                                   Kernel kernel, [[maybe_unused]] const Choose& choose,

@@ -1,6 +1,6 @@
 /// \file
-/// Algorithms of CUB for a whole device, as kernels. An algorithm that requires an order of its
-/// items runs in one thread. Other algorithms use one thread per element or segment.
+/// Device-wide algorithms of CUB as kernels. An algorithm that requires an order of its items runs
+/// in one thread. All other algorithms use one thread per element or segment.
 
 #pragma once
 
@@ -28,13 +28,13 @@ struct Numbered {
   void operator()() {
     const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (i >= count) return;
-    Work mine = work;  // a copy per thread, since the call may change it
+    Work mine = work;  // a copy per thread, because the call may change the object
     mine(i);
   }
 };
 
-/// Calls `work(i)` for all i below `count`: on the host as a kernel with one thread per i, and in a
-/// kernel in the calling thread.
+/// Calls `work(i)` for all i below `count`. On the host, this is a kernel with one thread per i. In
+/// a kernel, the calling thread makes all calls.
 template <typename Work>
 __host__ __device__ cudaError_t in_threads(const char* name, cudaStream_t stream, std::size_t count,
                                            Work work) {
@@ -49,7 +49,7 @@ __host__ __device__ cudaError_t in_threads(const char* name, cudaStream_t stream
                         std::make_shared<Numbered<Work>>(Numbered<Work>{count, std::move(work)}));
 }
 
-/// The temporary storage of an algorithm. Each part begins at an address that suits any type.
+/// The temporary storage of an algorithm, divided into parts. Each part is aligned to 256 bytes.
 class TemporaryStorage {
  public:
   static constexpr std::size_t alignment = 256;
@@ -68,14 +68,14 @@ class TemporaryStorage {
     return part;
   }
 
-  /// Writes to the whole storage, as CUB would. The analysis then finds storage that is too small
-  /// or that is in use elsewhere.
+  /// Writes to the whole storage, as CUB would. The analysis thereby detects storage that is too
+  /// small or in use elsewhere.
   static void use_up(void* begin, std::size_t bytes, unsigned char mark) {
     for (std::size_t i = 0; i < bytes; ++i) static_cast<unsigned char*>(begin)[i] = mark;
   }
 
-  /// The value that a call writes. Neighbouring calls write different values, because the analysis
-  /// does not report conflicting stores of the same value as an error.
+  /// The value that a call writes to the storage. Consecutive calls write different values, because
+  /// the analysis does not report conflicting stores of the same value.
   static __host__ __device__ unsigned char mark() {
     static std::atomic<unsigned char> calls{0};
     return is_on_device() ? 0xA5 : ++calls;
@@ -85,14 +85,14 @@ class TemporaryStorage {
   std::uintptr_t next_;
 };
 
-/// The bytes of storage that a scan of `count` items, or a similar algorithm, requires for its
-/// blocks.
+/// The number of bytes of temporary storage that CUB needs per thread block, in a scan of `count`
+/// items or a similar algorithm.
 constexpr std::size_t storage_of_blocks(std::size_t count) {
   return TemporaryStorage::alignment * (1 + count / 32768);
 }
 
-/// Distinguishes the two calls of an algorithm: without `storage`, it sets `bytes` to the required
-/// size, and with `storage`, it checks the size.
+/// Distinguishes the two calls of an algorithm. Without `storage`, it sets `bytes` to the required
+/// size. With `storage`, it checks that the size is sufficient.
 /// \returns whether the algorithm should run; otherwise, the call returns `result`
 inline __host__ __device__ bool has_storage(void* storage, std::size_t& bytes, std::size_t needed,
                                             cudaError_t& result) {
@@ -104,7 +104,7 @@ inline __host__ __device__ bool has_storage(void* storage, std::size_t& bytes, s
   return storage != nullptr && result == cudaSuccess;
 }
 
-/// Runs an algorithm that processes the items in order.
+/// Runs an algorithm that processes the items in order, in one thread.
 template <typename Work>
 __host__ __device__ cudaError_t in_order(const char* name, void* storage, std::size_t& bytes,
                                          std::size_t count, cudaStream_t stream, Work work) {

@@ -1,5 +1,5 @@
 /// \file
-/// The enumerations of cuBLAS, and its handle.
+/// The enumerations and the handle of cuBLAS.
 
 #pragma once
 
@@ -108,7 +108,7 @@ using cublasDataType_t = cudaDataType;
 
 struct cublasContext {
   cudaStream_t stream = nullptr;
-  cublasPointerMode_t mode = CUBLAS_POINTER_MODE_HOST;  ///< location of factors and results
+  cublasPointerMode_t mode = CUBLAS_POINTER_MODE_HOST;  ///< memory space of scalars and results
   cublasMath_t math = CUBLAS_DEFAULT_MATH;
   cublasAtomicsMode_t atomics = CUBLAS_ATOMICS_NOT_ALLOWED;
   int processors = 0;

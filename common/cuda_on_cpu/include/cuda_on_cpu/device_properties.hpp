@@ -1,6 +1,7 @@
 /// \file
-/// Properties of a device: all members and attributes of CUDA, also from earlier toolkits.
-/// The values are those of a small H200, and 0 for features that the CPU device lacks.
+/// Properties of a device: all members and attributes of CUDA, including members that only earlier
+/// toolkits have. The values describe a small H200; features that the CPU device lacks have the
+/// value 0.
 
 #pragma once
 
@@ -26,7 +27,7 @@ struct cudaDeviceProp {
   unsigned luidDeviceNodeMask;
   int major, minor;
 
-  // Limits of blocks, grids and SMs.
+  // Limits of thread blocks, grids and SMs.
   int warpSize;
   int regsPerBlock, regsPerMultiprocessor;
   int maxThreadsPerBlock, maxThreadsPerMultiProcessor, maxBlocksPerMultiProcessor;
@@ -60,7 +61,7 @@ struct cudaDeviceProp {
   int maxSurface3D[3], maxSurfaceCubemap, maxSurfaceCubemapLayered[2];
   int sparseCudaArraySupported, deferredMappingCudaArraySupported;
 
-  // Location, and cooperation with other devices.
+  // Location of the device, and cooperation with other devices.
   int integrated, ECCEnabled, tccDriver, isMultiGpuBoard, multiGpuBoardGroupID;
   int pciBusID, pciDeviceID, pciDomainID;
   unsigned gpuPciDeviceID, gpuPciSubsystemID;

@@ -1,10 +1,10 @@
 /// \file
 /// The driver API: contexts, modules, launches, and memory with 64-bit addresses. Streams, events
-/// and memory are those of the runtime, so either API can use objects that the other one has
-/// created.
+/// and memory are the same objects as in the runtime API. Either API can therefore use objects that
+/// the other API has created.
 ///
-/// Functions that the runtime also has are inline, so that the analysis reports errors at the line
-/// of the source.
+/// Functions that also exist in the runtime API are inline, so that the analysis reports errors at
+/// the source line of the call.
 
 #pragma once
 
@@ -12,14 +12,14 @@
 
 namespace cuda_on_cpu {
 
-/// A call of the driver API. It requires a context and does not change the last error of the
-/// runtime.
+/// A call of the driver API. The call requires a current context, and does not change the runtime's
+/// last error.
 class DriverCall {
  public:
   DriverCall();
 
-  CUresult refusal() const { return refusal_; }  ///< why the call is refused, or CUDA_SUCCESS
-  CUresult end(cudaError_t error) const;         ///< the driver's code for an error of the runtime
+  CUresult refusal() const { return refusal_; }  ///< reason of a refusal, or CUDA_SUCCESS
+  CUresult end(cudaError_t error) const;         ///< driver API code of a runtime error
 
  private:
   CUresult refusal_;
@@ -27,7 +27,7 @@ class DriverCall {
   bool runtime_was_used_;
 };
 
-/// Calls a function of the runtime, if there is a context.
+/// Calls a function of the runtime, provided that there is a current context.
 template <typename Call>
 CUresult by_runtime(const Call& of_runtime) {
   const DriverCall call;
@@ -36,7 +36,7 @@ CUresult by_runtime(const Call& of_runtime) {
 
 inline void* pointer_of(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
-/// Logs an error code of the driver API that a statement of the source discards.
+/// Logs an error code of the driver API that a statement of the program discards.
 void drop_result(CUresult error);
 
 /// Receives the result of a call of the driver API that is a statement of its own.
@@ -257,7 +257,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle);
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* property,
                                                 CUmemGenericAllocationHandle handle);
-/// Exports memory to other processes through a file, which the program must close.
+/// Exports memory to other processes through a file descriptor, which the program must close.
 CUresult cuMemExportToShareableHandle(void* file, CUmemGenericAllocationHandle handle,
                                       CUmemAllocationHandleType type, unsigned long long flags);
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void* file,
@@ -287,7 +287,7 @@ CUresult cuEventSynchronize(CUevent event);
 CUresult cuEventQuery(CUevent event);
 CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end);
 
-// --- The profiler (without effect)
+// --- The profiler, whose functions have no effect
 
 inline CUresult cuProfilerStart() { return CUDA_SUCCESS; }
 inline CUresult cuProfilerStop() { return CUDA_SUCCESS; }

@@ -1,6 +1,6 @@
 /// \file
-/// The types of CUDA's driver API. Streams, events, graphs and errors are those of the runtime
-/// under other names.
+/// The types of CUDA's driver API. Streams, events, graphs and errors are other names of the
+/// runtime's types.
 
 #pragma once
 
@@ -102,7 +102,7 @@ using CUstreamCallback = void (*)(CUstream stream, CUresult status, void* data);
 
 // --- Devices and contexts
 
-/// The values equal those of the attributes of the runtime.
+/// The values equal those of the runtime's device attributes.
 enum CUdevice_attribute {
   CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
   CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X = 2,
@@ -196,7 +196,8 @@ inline constexpr unsigned CU_CTX_SCHED_AUTO = 0, CU_CTX_SCHED_SPIN = 1, CU_CTX_S
                           CU_CTX_SCHED_BLOCKING_SYNC = 4, CU_CTX_MAP_HOST = 8,
                           CU_CTX_LMEM_RESIZE_TO_MAX = 16;
 
-/// The parameters of a context of CUDA 13. They have no effect on the CPU device.
+/// The parameters of context creation in CUDA 13. These parameters have no effect on the CPU
+/// device.
 struct CUctxCreateParams {
   void* execAffinityParams;
   int numExecAffinityParams;
@@ -246,7 +247,7 @@ enum CUjitInputType {
   CU_JIT_INPUT_LIBRARY = 4
 };
 
-/// The attributes of kernels that can be queried and set, with their values in CUDA.
+/// The attributes of kernels that can be queried and set, with the same values as in CUDA.
 enum CUfunction_attribute {
   CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
   CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
@@ -260,7 +261,7 @@ enum CUfunction_attribute {
   CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14
 };
 
-// Keys for a launch that passes its parameters in one buffer.
+// Keys for a launch that passes all kernel parameters in one buffer.
 #define CU_LAUNCH_PARAM_END (reinterpret_cast<void*>(0))
 #define CU_LAUNCH_PARAM_BUFFER_POINTER (reinterpret_cast<void*>(1))
 #define CU_LAUNCH_PARAM_BUFFER_SIZE (reinterpret_cast<void*>(2))

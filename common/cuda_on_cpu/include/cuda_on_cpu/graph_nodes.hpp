@@ -1,6 +1,6 @@
 /// \file
-/// Further nodes of graphs: event nodes, memory nodes, conditional nodes, and nodes of any type.
-/// Also queries about the graph that a stream captures.
+/// Further kinds of graph nodes: event nodes, memory nodes, conditional nodes, and nodes of a type
+/// that is an argument. The file also contains queries about the graph that a stream captures.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 #include "graphs.hpp"
 #include "memory_pools.hpp"
 
-// --- Event nodes: when a launch reaches the node, it records the event or waits for its last
-// record
+// --- Event nodes. When a launch reaches such a node, the launch records the event or waits for the
+// event
 
 cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                         const cudaGraphNode_t* after, std::size_t count,
@@ -34,7 +34,7 @@ struct cudaMemAllocNodeParams {
   const cudaMemAccessDesc* accessDescs;
   std::size_t accessDescCount;
   std::size_t bytesize;
-  void* dptr;  ///< the address, which the call sets
+  void* dptr;  ///< address, set by the call
 };
 struct cudaMemFreeNodeParams {
   void* dptr;
@@ -72,13 +72,14 @@ enum cudaGraphConditionalNodeType {
 struct cudaConditionalNodeParams {
   cudaGraphConditionalHandle handle;
   cudaGraphConditionalNodeType type;
-  unsigned size;             ///< number of graphs
-  cudaGraph_t* phGraph_out;  ///< the graphs, empty at first; the call sets this pointer
+  unsigned size;             ///< number of body graphs
+  cudaGraph_t* phGraph_out;  ///< address of the array of body graphs, which are empty at first; set
+                             ///< by the call
 };
 
 cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,
                                              unsigned first_value = 0, unsigned flags = 0);
-/// Only kernels may call this function.
+/// Sets the value of a condition. Only kernels may call this function.
 void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value);
 
 // --- Nodes of any type
@@ -100,8 +101,8 @@ struct cudaEventRecordNodeParams {
 struct cudaEventWaitNodeParams {
   cudaEvent_t event;
 };
-/// Only the member that `type` selects is read. (CUDA uses a union, which cannot contain a kernel
-/// together with its parameter types.)
+/// The parameters of a node. Only the member that `type` selects is read. CUDA uses a union, which
+/// cannot contain a kernel together with its parameter types.
 struct cudaGraphNodeParams {
   cudaGraphNodeType type;
   cudaKernelNodeParamsV2 kernel;
@@ -119,7 +120,7 @@ struct cudaGraphNodeParams {
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                              const cudaGraphEdgeData* data, std::size_t count,
                              cudaGraphNodeParams* parameters);
-/// The form of toolkits before version 13.
+/// Overload with the signature of toolkits before version 13.
 inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                     const cudaGraphNode_t* after, std::size_t count,
                                     cudaGraphNodeParams* parameters) {
@@ -131,8 +132,8 @@ inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
 inline constexpr unsigned cudaStreamAddCaptureDependencies = 0,
                           cudaStreamSetCaptureDependencies = 1;
 
-/// Captures into an existing graph. The first captured nodes depend on `count` nodes of this graph,
-/// `after`.
+/// Captures the work of a stream into an existing graph. The first captured nodes depend on the
+/// `count` nodes in `after`.
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
                                           const cudaGraphNode_t* after,
                                           const cudaGraphEdgeData* data, std::size_t count,

@@ -1,6 +1,6 @@
 /// \file
-/// Graphs that a program builds node by node, or changes after their instantiation.
-/// (runtime_api.hpp contains stream capture.)
+/// Graphs that a program builds node by node, or changes after instantiation. runtime_api.hpp
+/// contains stream capture.
 
 #pragma once
 
@@ -26,8 +26,8 @@ KernelArguments kernel_arguments(void (*kernel)(Parameters...), void** arguments
   return {made, {static_cast<void*>(static_cast<Bytes<index, Parameters>&>(closure).bytes)...}};
 }
 
-/// A kernel as a member of a structure of CUDA. Programs cast its address to `void*`, and the
-/// rewriter removes this cast, so the parameter types are still known.
+/// A kernel as a member of a CUDA structure. Programs cast the kernel's address to `void*`. The
+/// rewriter removes this cast, so that the parameter types remain known.
 class KernelFunction {
  public:
   constexpr KernelFunction(void* address = nullptr) : address_(address) {}
@@ -39,7 +39,7 @@ class KernelFunction {
                                   std::index_sequence_for<Parameters...>());
         }),
         takes_arguments_(sizeof...(Parameters) > 0) {}
-  /// Other functions keep only their address.
+  /// Keeps only the address of any other function.
   template <typename Function>
   KernelFunction(Function* address) : address_((void*)address) {}
   operator void*() const { return address_; }
@@ -160,7 +160,7 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
                               std::size_t* count);
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes,
                                          std::size_t* count);
-// The forms of CUDA 13. All edges are plain.
+// The signatures of CUDA 13. All edges have the default type.
 inline cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
                                      cudaGraphEdgeData* data, std::size_t* count) {
   const cudaError_t error = cudaGraphGetEdges(graph, from, to, count);
@@ -175,13 +175,15 @@ inline cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphN
 }
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type);
 
-// The parameters with which a node was created. They are not available for captured nodes.
+// Return the parameters with which a node was created. The parameters of captured nodes are not
+// available.
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* parameters);
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms* parameters);
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* parameters);
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* parameters);
 
-// --- Changes of a graph, which affect later instances, and changes of an instance
+// --- Changes of a graph affect instances that are created later. Changes of an instance affect its
+// later launches
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
                                          const cudaKernelNodeParams* parameters);

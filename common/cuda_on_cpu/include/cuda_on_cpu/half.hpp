@@ -1,5 +1,6 @@
 /// \file
-/// The 16-bit floating-point types. Operations compute in float and round the result once.
+/// The 16-bit floating-point types. Operations are computed in float, and the result is rounded
+/// once.
 
 #pragma once
 
@@ -12,17 +13,18 @@
 
 namespace cuda_on_cpu {
 
-/// Rounds a double to odd: a float that is not exact has an odd last bit, so it never lies halfway
-/// between two 16-bit values. Rounding this float to 16 bits gives the same value as rounding the
-/// double directly.
+/// Rounds a double to a float by rounding to odd: an inexact result has an odd last bit, so that it
+/// never lies halfway between two 16-bit values. Rounding the float to 16 bits then gives the same
+/// result as rounding the double directly.
 inline float rounded_to_odd(double number) {
   const auto nearest = static_cast<float>(number);
   if (nearest == number || (bit_cast<std::uint32_t>(nearest) & 1) != 0) return nearest;
   return std::nextafter(nearest, static_cast<float>(number > nearest ? INFINITY : -INFINITY));
 }
 
-/// Rounds an integer to odd: a single bit replaces the bits that a double cannot represent.
-/// Rounding the result to 16 bits gives the same value as rounding the integer directly.
+/// Rounds an integer to a double by rounding to odd: one bit replaces all bits that a double cannot
+/// represent. Rounding the double to 16 bits then gives the same result as rounding the integer
+/// directly.
 inline double rounded_to_odd(unsigned long long number) {
   constexpr int below = 11;
   constexpr unsigned long long mask = (1ull << below) - 1;
@@ -36,7 +38,7 @@ inline double rounded_to_odd(long long number) {
 template <typename Integer>
 using Widened = std::conditional_t<std::is_signed_v<Integer>, long long, unsigned long long>;
 
-/// The encoding of a value.
+/// The bit pattern of a 16-bit value.
 template <typename Format>
 struct alignas(2) HalfRaw {
   unsigned short x;
@@ -46,7 +48,8 @@ struct alignas(4) Half2Raw {
   unsigned short x, y;
 };
 
-/// A 16-bit floating-point value. Operations compute in float and round the result to the format.
+/// A 16-bit floating-point value. Operations are computed in float, and the result is rounded to 16
+/// bits.
 template <typename Format>
 struct Half {
   std::uint16_t bits;
@@ -109,7 +112,7 @@ struct alignas(4) Half2 {
   friend Half2& operator--(Half2& a) { return --a.x, --a.y, a; }
   friend Half2 operator++(Half2& a, int) { return {a.x++, a.y++}; }
   friend Half2 operator--(Half2& a, int) { return {a.x--, a.y--}; }
-  // A comparison is true if it is true for both elements. NaN != x is true.
+  // A comparison of pairs is true if it is true for both elements. NaN != x is true.
   friend bool operator==(Half2 a, Half2 b) { return a.x == b.x && a.y == b.y; }
   friend bool operator!=(Half2 a, Half2 b) { return a.x != b.x && a.y != b.y; }
   friend bool operator<(Half2 a, Half2 b) { return a.x < b.x && a.y < b.y; }
@@ -122,7 +125,8 @@ struct alignas(4) Half2 {
   Half2& operator*=(Half2 b) { return *this = *this * b; }
 };
 
-/// Rounds a float to 16 bits in the direction `mode`: to the nearest value or its neighbour.
+/// Rounds a value to 16 bits in the direction `mode`. The result is the nearest 16-bit value or its
+/// neighbour in this direction.
 template <typename Rounded>
 Rounded directed(double number, int mode) {
   const Rounded nearest = number;
@@ -141,8 +145,9 @@ Rounded directed(double number, int mode) {
   return neighbour;
 }
 
-/// Rounds a value to an integer in a given direction. A value out of range becomes the largest or
-/// smallest integer. NaN becomes 0, or the integer with only the highest bit set for 64 bits.
+/// Rounds a value to an integer in the direction `mode`. A value out of range becomes the largest
+/// or smallest integer. NaN becomes 0, or for 64-bit integers the value in which only the highest
+/// bit is set.
 template <typename Integer>
 Integer integer_of(float number, int mode) {
   using Limits = std::numeric_limits<Integer>;
@@ -170,7 +175,7 @@ template <typename Format>
 Half<Format> of_bits(unsigned bits) {
   return HalfRaw<Format>{static_cast<unsigned short>(bits)};
 }
-/// The NaN that operations return.
+/// The NaN that 16-bit operations return.
 template <typename Format>
 Half<Format> canonical_nan() {
   return of_bits<Format>(0x7fff);
@@ -184,7 +189,8 @@ template <typename Format>
 Half<Format> saturated(Half<Format> a) {
   return float(a) > 0 ? (float(a) < 1 ? a : Half<Format>(1)) : Half<Format>(0);
 }
-/// The larger value, or the other value if one is NaN. +0 is larger than -0.
+/// Returns the larger value. If one argument is NaN, returns the other argument. +0 is larger than
+/// -0.
 template <typename Format>
 Half<Format> maximum(Half<Format> a, Half<Format> b) {
   if (is_nan(a) && is_nan(b)) return canonical_nan<Format>();
@@ -197,7 +203,7 @@ Half<Format> minimum(Half<Format> a, Half<Format> b) {
   if (float(a) == float(b)) return std::signbit(float(a)) ? a : b;
   return is_nan(b) || float(a) < float(b) ? a : b;
 }
-/// Replaces negative values by zero, and keeps NaN.
+/// Replaces a negative value by zero, and returns NaN for NaN.
 template <typename Format>
 Half<Format> rectified(Half<Format> a) {
   return is_nan(a) ? canonical_nan<Format>() : maximum(a, Half<Format>(0));
@@ -206,7 +212,7 @@ Half<Format> rectified(Half<Format> a) {
 }  // namespace cuda_on_cpu
 
 // Functions whose names do not contain the format. The first argument determines the format, and
-// the other arguments are converted to it.
+// the remaining arguments are converted to this format.
 #define CUDA_ON_CPU_HALF_1(name, pair_name, value)                     \
   template <typename Format>                                           \
   cuda_on_cpu::Half<Format> name(cuda_on_cpu::Half<Format> a) {        \
@@ -240,7 +246,8 @@ Half<Format> rectified(Half<Format> a) {
                                        cuda_on_cpu::given<cuda_on_cpu::Half2<Format>> c) { \
     return {name(a.x, b.x, c.x), name(a.y, b.y, c.y)};                                     \
   }
-/// Comparisons of two values, of each element of a pair (1 or 0, or a mask), and of both elements.
+/// Comparisons of two values, of each element of a pair (with the result 1 or 0, or a mask), and of
+/// both elements of a pair.
 #define CUDA_ON_CPU_HALF_COMPARISON(name, both_name, value)                                        \
   template <typename Format>                                                                       \
   bool name(cuda_on_cpu::Half<Format> a, cuda_on_cpu::given<cuda_on_cpu::Half<Format>> b) {        \
@@ -308,7 +315,7 @@ CUDA_ON_CPU_HALF_COMPARISON(__hlt, __hblt2, float(a) < float(b))
 CUDA_ON_CPU_HALF_COMPARISON(__hle, __hble2, float(a) <= float(b))
 CUDA_ON_CPU_HALF_COMPARISON(__hgt, __hbgt2, float(a) > float(b))
 CUDA_ON_CPU_HALF_COMPARISON(__hge, __hbge2, float(a) >= float(b))
-// These are true for NaN, too.
+// The following comparisons are also true if an operand is NaN.
 CUDA_ON_CPU_HALF_COMPARISON(__hequ, __hbequ2, !(float(a) < float(b) || float(a) > float(b)))
 CUDA_ON_CPU_HALF_COMPARISON(__hneu, __hbneu2, !(float(a) == float(b)))
 CUDA_ON_CPU_HALF_COMPARISON(__hltu, __hbltu2, !(float(a) >= float(b)))
@@ -327,12 +334,12 @@ template <typename Format>
 cuda_on_cpu::Half2<Format> __hisnan2(cuda_on_cpu::Half2<Format> a) {
   return {cuda_on_cpu::is_nan(a.x) ? 1 : 0, cuda_on_cpu::is_nan(a.y) ? 1 : 0};
 }
-/// 1 for infinity, -1 for minus infinity.
+/// Returns 1 for infinity, -1 for minus infinity, and 0 for any other value.
 template <typename Format>
 int __hisinf(cuda_on_cpu::Half<Format> a) {
   return std::isinf(float(a)) ? (float(a) > 0 ? 1 : -1) : 0;
 }
-/// Adds a product of complex values to another complex value.
+/// Computes a b + c for complex values.
 template <typename Format>
 cuda_on_cpu::Half2<Format> __hcmadd(cuda_on_cpu::Half2<Format> a,
                                     cuda_on_cpu::given<cuda_on_cpu::Half2<Format>> b,
@@ -384,7 +391,7 @@ float __high2float(cuda_on_cpu::Half2<Format> a) {
 
 namespace cuda_on_cpu {
 
-/// Adds atomically to a 16-bit value or to a pair, with a compare-and-swap loop on the bits.
+/// Adds to a 16-bit value or to a pair atomically, by a compare-and-swap loop on the bits.
 template <typename Value, typename Bits>
 Value add_by_bits(Value* address, Value operand) {
   auto* bits = reinterpret_cast<Bits*>(address);

@@ -1,7 +1,7 @@
 /// \file
 /// Hides macros of the program whose names occur in headers of host libraries, for example as
-/// parameters. `shown_names.hpp` restores them after such a header. This file may be included
-/// several times.
+/// parameter names. After such a header, `shown_names.hpp` restores the macros. This file may be
+/// included several times.
 
 #pragma push_macro("A")
 #undef A

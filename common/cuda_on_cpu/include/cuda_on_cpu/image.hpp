@@ -1,6 +1,6 @@
 /// \file
-/// Definitions that each image of a module contains. The command includes this file only in the
-/// source of an image.
+/// Definitions that each image of a module contains. The command cuda-on-cpu includes this file
+/// only in the source of an image.
 
 #pragma once
 
@@ -8,11 +8,12 @@
 
 extern "C" {
 
-// The section of __constant__ variables; absent from images that have none.
+// The bounds of the section of __constant__ variables. The symbols are null in images without such
+// variables.
 extern const char __start_cuda_constant[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_cuda_constant[] __attribute__((weak, visibility("hidden")));
 
-// The shared memory of all images, per block.
+// The shared memory of a block for all images.
 extern __thread char cuda_on_cpu_shared_of_images[] __attribute__((tls_model("initial-exec")));
 
 extern const char cuda_on_cpu_image_mark[];
@@ -26,9 +27,10 @@ extern cuda_on_cpu::ImageHead cuda_on_cpu_image;
 cuda_on_cpu::ImageHead cuda_on_cpu_image = {
     nullptr, __start_cuda_constant, __stop_cuda_constant, 0, 0, nullptr};
 
-/// Compilers call this function to locate a thread-local variable. Such variables of an image are
-/// shared memory, which has to be in the thread area of the program. The function therefore returns
-/// an address there. It hides the function of the same name in the C library from the image.
+/// Compilers call this function to locate a thread-local variable. The thread-local variables of an
+/// image are shared memory, which must be in the thread area of the program. The function therefore
+/// returns an address in this area. Within the image, this function hides the C library's function
+/// of the same name.
 __attribute__((visibility("hidden"))) CUDA_ON_CPU_NOT_ANALYSED void* __tls_get_addr(void* index) {
   const auto* const parts = static_cast<const unsigned long*>(index);  // a module and an offset
   if (parts[0] != cuda_on_cpu_image.tls_module) return cuda_on_cpu_image.thread_variable(index);
@@ -39,7 +41,7 @@ __attribute__((visibility("hidden"))) CUDA_ON_CPU_NOT_ANALYSED void* __tls_get_a
 
 namespace cuda_on_cpu {
 
-/// Adds a kernel or a variable to the entries of its image.
+/// Adds a kernel or a variable to the list of entries of its image.
 struct AddedEntry : ImageEntry {
   template <typename... Parameters>
   explicit AddedEntry(void (*kernel)(Parameters...), const char* named = nullptr) {

@@ -1,9 +1,9 @@
 /// \file
-/// The interface between the image of a module and its loader: its kernels, and the data that a
-/// launch requires.
+/// The interface between the image of a module and its loader: the kernels of the image, and the
+/// data that a launch requires.
 ///
-/// An image is a shared object that `cuda-on-cpu -cubin`, `-fatbin` or `-ptx` makes from a source.
-/// The rewriter adds an entry after each of its kernels.
+/// An image is a shared object that `cuda-on-cpu -cubin`, `-fatbin` or `-ptx` builds from a source.
+/// The rewriter adds an entry after each kernel of this source.
 
 #pragma once
 
@@ -15,13 +15,13 @@
 
 namespace cuda_on_cpu {
 
-/// The position of a parameter in a buffer with all parameters of a kernel.
+/// The position of a parameter, in bytes, in a buffer that contains all parameters of a kernel.
 struct KernelParameter {
   std::size_t offset, bytes;
 };
 
-/// The layout of the parameters of a kernel: one after the other, each at an offset that suits its
-/// type.
+/// The layout of the parameters of a kernel: consecutive, each at an offset that satisfies the
+/// alignment of its type.
 template <typename... Parameters>
 constexpr std::array<KernelParameter, sizeof...(Parameters) + 1> layout_of() {
   std::array<KernelParameter, sizeof...(Parameters) + 1> all{};
@@ -36,30 +36,30 @@ constexpr std::array<KernelParameter, sizeof...(Parameters) + 1> layout_of() {
   return all;
 }
 
-/// A kernel or a variable of an image.
+/// A kernel or a variable of an image, as an entry of a linked list.
 struct ImageEntry {
   const void* address;
   const char* expression = nullptr;  ///< name expression that was passed to NVRTC
   cudaError_t (*launch)(const void* kernel, const Configuration& configuration,
                         void** arguments) = nullptr;
-  const KernelParameter* parameters = nullptr;  ///< followed by an entry for the end
+  const KernelParameter* parameters = nullptr;  ///< followed by one entry for the end of the buffer
   std::size_t count = 0;                        ///< number of parameters
   const ImageEntry* next = nullptr;
 };
 
-/// Marks in an image, by which the loader recognises images before it loads them.
+/// Marks by which the loader recognises an image before it loads the image.
 inline constexpr char mark_of_image[] = "cuda-on-cpu image 1 plain";
 inline constexpr char mark_of_analysed_image[] = "cuda-on-cpu image 1 analysed";
 
-/// The head of an image, which the loader reads and writes.
+/// The header of an image, which the loader reads and modifies.
 struct ImageHead {
-  const ImageEntry* entries;     ///< list of the entries, the last one first
-  const char* constants;         ///< the section of its __constant__ variables, if there is one
+  const ImageEntry* entries;     ///< list of entries, the last entry of the source first
+  const char* constants;         ///< section of __constant__ variables; null if absent
   const char* end_of_constants;  ///< end of this section
   // The loader sets the following members.
-  std::size_t shared_offset;  ///< offset of its shared memory in the shared memory of all images
-  std::size_t tls_module;     ///< its index among the modules with thread-local variables
-  void* (*thread_variable)(void* index);  ///< finds variables of other modules
+  std::size_t shared_offset;  ///< offset in the shared memory of all images
+  std::size_t tls_module;     ///< index of the image among modules with thread-local variables
+  void* (*thread_variable)(void* index);  ///< finds thread-local variables of other modules
 };
 
 }  // namespace cuda_on_cpu

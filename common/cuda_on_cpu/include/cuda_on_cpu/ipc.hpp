@@ -1,9 +1,9 @@
 /// \file
 /// Memory and events that several processes share.
 ///
-/// Recording such an event performs all earlier work of its stream immediately, because other
-/// processes cannot start the pending work of this process. A process that waits for an event
-/// therefore waits only for work that is complete or in progress.
+/// When a process records such an event, all earlier work of the stream is performed immediately,
+/// because other processes cannot start the pending work of this process. A process that waits for
+/// such an event therefore waits only for work that is complete or in progress.
 
 #pragma once
 
@@ -25,7 +25,7 @@ cudaError_t cudaIpcCloseMemHandle(void* pointer);
 cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event);
 cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle);
 
-// --- Memory pools, which processes share through files
+// --- Memory pools, which processes share through file descriptors
 
 struct cudaMemPoolPtrExportData {
   unsigned char reserved[cuda_ipc_handle_bytes];

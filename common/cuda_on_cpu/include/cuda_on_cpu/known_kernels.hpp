@@ -1,9 +1,9 @@
 /// \file
-/// Kernels that a program launches by an address of type `const void*`, as C code does.
+/// Kernels that a program launches by an address of type `const void*`, as C programs do.
 ///
-/// The rewriter calls known() for each kernel name that the source casts to `void*`. It also
-/// registers kernels whose address the source takes in another way. The runtime can then look up
-/// the types of the parameters by the address.
+/// The rewriter calls known() for each kernel name that the source casts to `void*`. The rewriter
+/// also registers kernels whose addresses the source takes in other ways. The runtime can then look
+/// up a kernel's parameter types by its address.
 
 #pragma once
 
@@ -13,13 +13,15 @@
 
 namespace cuda_on_cpu {
 
-/// Registers the types of a kernel's parameters under its address.
+/// Registers the parameter types of a kernel under its address.
 /// \returns true
 bool note_kernel(const KernelFunction& kernel);
-/// The kernel at an address. If it is not registered, its parameters are unknown.
+/// Returns the kernel at an address. If the kernel is not registered, the result has no parameter
+/// types.
 KernelFunction noted_kernel(const void* address);
 
-/// Returns a value that is cast to `void*`, and registers it if it is a kernel.
+/// Returns its argument, which the source casts to `void*`. If the argument is a kernel, registers
+/// it.
 template <typename Value>
 constexpr Value&& known(Value&& value) {
   using Function = std::remove_pointer_t<std::decay_t<Value>>;

@@ -1,5 +1,5 @@
 /// \file
-/// Calls of host libraries as operations of a stream.
+/// Calls of host libraries as operations in a stream.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace cuda_on_cpu {
 
-/// Memory that a library call reads, writes, or both.
+/// A range of memory that a library call reads, writes, or both.
 struct Touched {
   const void* first;
   std::size_t bytes;
@@ -30,8 +30,8 @@ class LibraryLock {
   What what_;
 };
 
-/// Appends a call of a host library to a stream. The analysis treats the call as accesses to all
-/// the memory that it touches.
+/// Appends a call of a host library to a stream. For the analysis, the call accesses all the memory
+/// in `touched`.
 /// \param more returns further memory that is known only when the stream executes the call
 cudaError_t enter_library_call(cudaStream_t stream, const List<Touched>& touched, Owned work,
                                void (*call)(void* work),

@@ -1,7 +1,7 @@
 /// \file
-/// The mathematical functions of the device, based on the functions of the host's library.
+/// The mathematical functions of the device, based on the host's mathematical library.
 ///
-/// The fast variants, such as __expf, are as accurate as the standard functions here.
+/// The fast variants, such as __expf, are as accurate as the standard functions on the CPU device.
 
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace cuda_on_cpu {
 
-// If one argument is NaN, CUDA returns the other one.
+// CUDA's minimum and maximum return the other argument if one argument is NaN.
 template <typename Value>
 constexpr bool is_none(Value x) {
   if constexpr (std::is_floating_point_v<Value>) return x != x;
@@ -38,8 +38,8 @@ constexpr Value greater(Value a, Value b) {
 
 }  // namespace cuda_on_cpu
 
-// These are functions rather than templates, so that a call with arguments of two types finds an
-// overload. CUDA mixes signed and unsigned integers as C does.
+// The minima and maxima are functions rather than templates, so that a call with arguments of two
+// types finds an overload. CUDA mixes signed and unsigned integers in the same way as C.
 #define CUDA_ON_CPU_EXTREMES(First, Second, Value)                             \
   constexpr Value min(First a, Second b) {                                     \
     return cuda_on_cpu::lesser(static_cast<Value>(a), static_cast<Value>(b));  \
@@ -70,8 +70,8 @@ inline unsigned long long ullmax(unsigned long long a, unsigned long long b) { r
 
 namespace cuda_on_cpu {
 
-/// A wider type. A result that is computed in this type and then rounded to double is practically
-/// as accurate as a result that is rounded only once.
+/// Converts to a wider type. A result that is computed in this type and then rounded to double is
+/// practically as accurate as a correctly rounded result.
 inline long double exact(double x) { return x; }
 
 }  // namespace cuda_on_cpu
@@ -121,7 +121,7 @@ inline double rnorm(int n, const double* x) { return 1 / norm(n, x); }
 inline float rnormf(int n, const float* x) { return 1 / normf(n, x); }
 inline double rnorm4d(double x, double y, double z, double w) { return 1 / norm4d(x, y, z, w); }
 inline float rnorm4df(float x, float y, float z, float w) { return 1 / norm4df(x, y, z, w); }
-// The names without the suffix f also accept floats.
+// The names without the suffix f also accept float arguments.
 inline float rcbrt(float x) { return rcbrtf(x); }
 inline float rhypot(float x, float y) { return rhypotf(x, y); }
 inline float norm3d(float x, float y, float z) { return norm3df(x, y, z); }
@@ -168,7 +168,7 @@ inline void __sincosf(float x, float* sine, float* cosine) {
 }
 inline float __fdividef(float a, float b) { return a / b; }
 
-// Rounded to nearest. The compiler never fuses these operations.
+// Operations that round to nearest. The compiler never fuses these operations.
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
 inline float __fmul_rn(float a, float b) { return a * b; }
@@ -187,7 +187,7 @@ inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c);
 
 namespace cuda_on_cpu {
 
-/// Sets the rounding mode of the processor during its lifetime.
+/// Sets the rounding mode of the processor during the lifetime of the object.
 class RoundingMode {
  public:
   explicit RoundingMode(int mode) : before_(std::fegetround()) { std::fesetround(mode); }
@@ -200,8 +200,8 @@ class RoundingMode {
 };
 
 // Volatile operands prevent the compiler from moving the operation out of the region with the
-// selected rounding mode. The functions are not inlined, so no operation of a kernel moves into
-// this region.
+// selected rounding mode. The functions are not inlined, so that no other operation of a kernel
+// moves into this region.
 
 template <int mode, typename Value>
 __attribute__((noinline)) Value add(volatile Value a, volatile Value b) {
@@ -311,8 +311,8 @@ inline unsigned long long __brevll(unsigned long long x) {
   return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
          __brev(static_cast<unsigned>(x >> 32));
 }
-/// Selects four of the eight bytes of b and a with the hexadecimal digits of `selector`. If bit 3
-/// of a digit is set, the sign of the byte is replicated instead.
+/// Selects four of the eight bytes of b and a by the hexadecimal digits of `selector`. If bit 3 of
+/// a digit is set, the sign bit of the selected byte is replicated instead.
 inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(b) << 32 | a;
   unsigned result = 0;
@@ -399,8 +399,8 @@ inline double __hiloint2double(int high, int low) {
 }
 namespace cuda_on_cpu {
 
-/// Converts to an integer as a GPU does: NaN becomes 0, and a value out of range becomes the
-/// nearest integer in range.
+/// Converts to an integer with the rules of a GPU: NaN becomes 0, and a value out of range becomes
+/// the nearest representable integer.
 template <typename To, typename From>
 To to_integer(From x) {
   if (std::isnan(x)) return 0;

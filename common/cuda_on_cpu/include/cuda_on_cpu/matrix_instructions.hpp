@@ -3,7 +3,8 @@
 /// rewriter calls these functions.
 ///
 /// The elements of a matrix are distributed over the lanes of a warp. The elements of one lane are
-/// its *fragment*. The PTX ISA defines their positions in "Warp level matrix instructions".
+/// its *fragment*. The PTX ISA defines the positions of these elements in "Warp level matrix
+/// instructions".
 
 #pragma once
 
@@ -15,7 +16,7 @@
 
 namespace cuda_on_cpu {
 
-/// The types of elements of a matrix in mma.sync.
+/// The element types of matrices in mma.sync.
 enum class ElementType : unsigned char {
   f16,
   bf16,
@@ -32,10 +33,11 @@ enum class ElementType : unsigned char {
   s32
 };
 
-/// The operation on two bits whose results mma.sync counts.
+/// The bitwise operation of mma.sync for 1-bit elements; the instruction counts the bits that are
+/// set in the results.
 enum class BitOperation : unsigned char { none, bit_xor, bit_and };
 
-/// One instruction mma.sync: D = A B + C, with A of `rows` x `depth`, B of `depth` x 8.
+/// One mma.sync instruction: D = A B + C, with `rows` x `depth` elements of A and `depth` x 8 of B.
 struct MatrixProduct {
   int rows, depth;
   ElementType d, a, b, c;
@@ -44,24 +46,25 @@ struct MatrixProduct {
   BitOperation operation = BitOperation::none;
 };
 
-/// The registers of a lane, one per word, in the order of the operands: D, A, B, C.
+/// The registers of one lane, one per word, in the order of the operands D, A, B, C.
 struct MatrixOperands {
   const MatrixProduct* product;
   std::uint64_t words[32];
 };
 
-/// Computes the product of a warp from the records of its lanes, of type MatrixOperands.
+/// Computes the product of a warp. The records of the lanes have the type MatrixOperands.
 void multiply_matrices(void* const* records);
 
-/// The number of registers of a lane for the result D.
+/// The number of registers per lane for the result D.
 int registers_of_result(const MatrixProduct& product);
 
-/// A row of a matrix of 8 x 8 elements with 16 bits. A lane loads or stores one row.
+/// A row of a matrix of 8 x 8 elements with 16 bits each. Each lane loads or stores one row.
 struct alignas(16) MatrixRow {
   std::uint16_t elements[8];
 };
 
-/// The operands of one lane in ldmatrix or stmatrix: a row of matrix `lane / 8`, and registers.
+/// The operands of one lane in ldmatrix or stmatrix: one row of matrix `lane / 8`, and the lane's
+/// registers.
 struct MatrixTransfer {
   MatrixRow row;
   std::uint32_t registers[4];
@@ -69,8 +72,8 @@ struct MatrixTransfer {
   bool transposes;
 };
 
-/// Distribute the rows over the registers of all lanes, or collect them. The records have the type
-/// MatrixTransfer.
+/// Distribute the rows over the registers of all lanes (ldmatrix), or collect rows from the
+/// registers (stmatrix). The records of the lanes have the type MatrixTransfer.
 void distribute_matrices(void* const* records);
 void collect_matrices(void* const* records);
 
@@ -88,7 +91,7 @@ __forceinline__ void set_word(Operand& operand, std::uint64_t word) {
   if constexpr (!std::is_const_v<Operand>) std::memcpy(&operand, &word, sizeof operand);
 }
 
-/// mma.sync; the operands are the registers of D, A, B and C, in this order.
+/// The instruction mma.sync. The operands are the registers of D, A, B and C, in this order.
 template <typename... Operands>
 __forceinline__ void mma(const MatrixProduct& product, Operands&&... operands) {
   static_assert(sizeof...(Operands) <= 32, "an instruction has at most 32 registers");
@@ -99,8 +102,8 @@ __forceinline__ void mma(const MatrixProduct& product, Operands&&... operands) {
   (..., (number < results ? set_word(operands, record.words[number]) : void(), ++number));
 }
 
-/// ldmatrix, with .trans if `transposes`. There is one matrix per register. Lane i passes the
-/// address of row i mod 8 of matrix i / 8.
+/// The instruction ldmatrix, with .trans if `transposes`. The instruction loads one matrix per
+/// register. Lane i passes the address of row i mod 8 of matrix i / 8.
 template <bool transposes, typename... Registers>
 __forceinline__ void load_matrices(const char* from, Registers&... registers) {
   constexpr int matrices = sizeof...(Registers);
@@ -114,7 +117,8 @@ __forceinline__ void load_matrices(const char* from, Registers&... registers) {
   (..., set_word(registers, record.registers[number++]));
 }
 
-/// stmatrix, which stores the registers. It has the parameters of load_matrices().
+/// The instruction stmatrix, which stores the registers. The parameters are the same as in
+/// load_matrices().
 template <bool transposes, typename... Registers>
 __forceinline__ void store_matrices(char* to, const Registers&... registers) {
   constexpr int matrices = sizeof...(Registers);
@@ -124,8 +128,8 @@ __forceinline__ void store_matrices(char* to, const Registers&... registers) {
   if (static_cast<int>(lane()) < 8 * matrices) *reinterpret_cast<MatrixRow*>(to) = record.row;
 }
 
-/// movmatrix: transposes a matrix. A lane passes elements j and j + 1 of row `lane / 4`, with
-/// j = 2 (lane mod 4).
+/// The instruction movmatrix, which transposes a matrix. Each lane passes elements j and j + 1 of
+/// row `lane / 4`, with j = 2 (lane mod 4).
 template <typename Result, typename First>
 __forceinline__ void move_matrix(Result& d, const First& a) {
   MatrixTransfer record{{}, {static_cast<std::uint32_t>(word_of(a))}, 1, true};

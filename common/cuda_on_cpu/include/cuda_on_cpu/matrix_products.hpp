@@ -1,7 +1,7 @@
 /// \file
-/// Matrix products with an epilogue and with elements of any type, for the functions of cuBLAS that
-/// take types as arguments. Matrices are converted to a wider type and multiplied with the host's
-/// BLAS.
+/// Matrix products with an epilogue and with any element types, for the functions of cuBLAS that
+/// take types as arguments. Matrices are converted to a wider type, and the host's BLAS multiplies
+/// them.
 
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace cuda_on_cpu {
 
-/// The bytes of an element, or 0 for types that are not supported.
+/// The size of an element in bytes, or 0 for types that are not supported.
 inline std::size_t bytes_of(cudaDataType type) {
   switch (type) {
     case CUDA_R_64F:
@@ -62,7 +62,7 @@ CUDA_ON_CPU_NOT_ANALYSED Value element(const void* array, cudaDataType type, std
   }
 }
 
-/// A value rounded to an integer and clamped to the range of a narrow type.
+/// Rounds a value to an integer and clamps it to the range of the type `Integer`.
 template <typename Integer, typename Value>
 Integer saturated(Value number) {
   const double rounded = std::nearbyint(static_cast<double>(number));
@@ -100,7 +100,8 @@ CUDA_ON_CPU_NOT_ANALYSED void put_element(void* array, cudaDataType type, std::s
   }
 }
 
-/// A matrix in memory, column-major or row-major. Columns or rows are `stride` elements apart.
+/// A column-major or row-major matrix in memory. The columns (or rows) of the matrix are `stride`
+/// elements apart.
 struct Matrix {
   void* first;
   cudaDataType type;
@@ -121,8 +122,8 @@ struct Matrix {
   }
 };
 
-/// The epilogue: adds the bias of its row to each element of a product, and applies a function
-/// before the element is stored.
+/// The epilogue of a product. The epilogue adds the bias of the row to each element, and applies an
+/// activation function before the element is stored.
 struct Epilogue {
   enum class Function { none, relu, gelu };
   const void* bias = nullptr;
@@ -169,7 +170,7 @@ inline void multiply(int m, int n, int k, double alpha, const double* a, const d
   cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, n, k, alpha, a, m, b, k, beta, c, m);
 }
 
-/// A copy of a matrix that is column-major and contiguous.
+/// Returns a contiguous column-major copy of a matrix.
 template <typename Value>
 List<Value> packed(const Matrix& matrix, bool transposed) {
   List<Value> values(matrix.rows * matrix.columns);
@@ -180,8 +181,8 @@ List<Value> packed(const Matrix& matrix, bool transposed) {
   return values;
 }
 
-/// Computes a product in the type `Value`. A double represents integers exactly, as long as the
-/// integer sums do not overflow in CUDA.
+/// Computes a product in the type `Value`. With double, integer products are exact as long as the
+/// sums do not overflow in CUDA.
 template <typename Value>
 void compute(const Product& p) {
   const std::size_t m = p.d.rows, n = p.d.columns;

@@ -1,6 +1,6 @@
 /// \file
 /// Memory pools for stream-ordered allocation. The CPU device allocates each block of memory
-/// separately. A pool only stores its attributes and its device.
+/// separately, so a pool stores only its attributes and its device.
 
 #pragma once
 
@@ -53,17 +53,17 @@ struct CUmemPoolHandle_st {
   int device = 0;
   int reuse[4] = {1, 1, 1, 1};  ///< indexed by attribute; the first element is unused
   unsigned long long threshold = 0;
-  bool is_shared = false;      ///< whether it can be shared with other processes
-  bool is_exported = false;    ///< whether it has been exported through a file
-  bool is_imported = false;    ///< whether it comes from another process
-  unsigned long long of[2]{};  ///< if imported, the exporting process and its pool
-  bool lets[64]{};             ///< other devices that may access its memory
+  bool is_shared = false;      ///< whether other processes may import the pool
+  bool is_exported = false;    ///< whether the pool has been exported through a file
+  bool is_imported = false;    ///< whether another process has created the pool
+  unsigned long long of[2]{};  ///< exporting process and its pool, if imported
+  bool lets[64]{};             ///< other devices that may access the pool's memory
 };
 using cudaMemPool_t = CUmemPoolHandle_st*;
 
 namespace cuda_on_cpu {
 
-/// Registers the pool to which an allocation belongs.
+/// Registers the pool from which memory was allocated.
 void note_pool(const void* memory, cudaMemPool_t pool);
 
 /// Calls a function of the runtime with `device` as the current device.
@@ -137,8 +137,8 @@ inline cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr a
     pool->threshold = *static_cast<unsigned long long*>(value);
   return cudaSuccess;
 }
-/// For the reserved and the used bytes, returns all allocated bytes of the device, including those
-/// outside of the pool.
+/// The attributes for reserved and used bytes return all allocated bytes of the device, including
+/// bytes outside the pool.
 inline cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute,
                                            void* value) {
   if (attribute <= cudaMemPoolReuseAllowInternalDependencies) {
@@ -157,8 +157,8 @@ inline cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr a
   });
 }
 
-/// Grants other devices access to the memory of a pool by peer access, and thus to all memory of
-/// its device.
+/// Grants other devices access to the memory of a pool. The function enables peer access, so these
+/// devices can access all memory of the pool's device.
 inline cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* allowed,
                                         std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {

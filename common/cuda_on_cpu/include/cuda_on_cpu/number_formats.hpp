@@ -1,5 +1,5 @@
 /// \file
-/// The formats of small floating-point numbers: 16, 8, 6 and 4 bits.
+/// The formats of small floating-point values: 16, 8, 6 and 4 bits.
 
 #pragma once
 
@@ -10,7 +10,8 @@
 
 namespace cuda_on_cpu {
 
-/// IEEE binary16, rounded to nearest, ties to even. Not all compilers have a type for it.
+/// The format IEEE binary16, with rounding to nearest, ties to even. Not all compilers provide a
+/// type for this format.
 struct Binary16 {
   static std::uint16_t bits(float number) {
     const auto whole = bit_cast<std::uint32_t>(number);
@@ -18,9 +19,9 @@ struct Binary16 {
     std::uint32_t rounded = 0x7c00;  // infinity
     if (std::isnan(number))
       rounded = 0x7e00 | (whole >> 13 & 0x1ff);
-    else if (size < 0x1p-14f)  // the sum is rounded to multiples of the smallest value
+    else if (size < 0x1p-14f)  // the sum is rounded to a multiple of the smallest positive value
       rounded = bit_cast<std::uint32_t>(size + 0.5f) - bit_cast<std::uint32_t>(0.5f);
-    else if (size < 65520)  // smaller values are rounded to a finite value
+    else if (size < 65520)  // smaller magnitudes round to a finite value
       rounded = ((whole & 0x7fff'ffff) + 0xfff + (whole >> 13 & 1) - (112u << 23)) >> 13;
     return static_cast<std::uint16_t>((whole >> 16 & 0x8000) | rounded);
   }
@@ -31,7 +32,7 @@ struct Binary16 {
   }
 };
 
-/// bfloat16: the upper half of a float, rounded to nearest, ties to even.
+/// The format bfloat16, the upper half of a float, with rounding to nearest, ties to even.
 struct BFloat16 {
   static std::uint16_t bits(float number) {
     const auto whole = bit_cast<std::uint32_t>(number);
@@ -43,23 +44,24 @@ struct BFloat16 {
   }
 };
 
-/// What the largest exponent of a format encodes: infinities and NaN as in IEEE 754, one NaN and
-/// finite numbers, or finite numbers only.
+/// The meaning of the largest exponent: infinities and NaN as in IEEE 754, finite values and one
+/// NaN, or finite values only.
 enum class Specials { infinities, one_nan, none };
 
-/// A format of at most 8 bits: a sign, an exponent with the bias of IEEE 754, and a fraction. (OCP
-/// Microscaling Formats Specification, version 1.0; OCP 8-bit Floating Point Specification.)
+/// A format of at most 8 bits: a sign, an exponent with the bias of IEEE 754, and a fraction.
+/// Sources: OCP Microscaling Formats Specification, version 1.0; OCP 8-bit Floating Point
+/// Specification.
 template <int exponent_bits, int fraction_bits, Specials specials>
 struct SmallFormat {
   static constexpr int bias = (1 << (exponent_bits - 1)) - 1;
   static constexpr unsigned sign = 1u << (exponent_bits + fraction_bits);
-  static constexpr unsigned hidden = 1u << fraction_bits;  ///< the bit before the fraction
+  static constexpr unsigned hidden = 1u << fraction_bits;  ///< implicit leading significand bit
   static constexpr unsigned largest = specials == Specials::infinities ? sign - hidden - 1
                                       : specials == Specials::one_nan  ? sign - 2
                                                                        : sign - 1;
   static constexpr unsigned infinity = sign - hidden, nan = sign - 1;
 
-  /// The value that bits encode. Bits above the sign are ignored.
+  /// The value of a bit pattern. Bits above the sign bit are ignored.
   static float number(unsigned bits) {
     const unsigned size = bits & (sign - 1), exponent = size >> fraction_bits;
     float value = 0;
@@ -73,9 +75,10 @@ struct SmallFormat {
     return (bits & sign) != 0 ? -value : value;
   }
 
-  /// The encoding of a value, rounded to nearest (ties to even) or `towards_zero`. A value that is
-  /// too large becomes the largest finite value if `saturates`. Otherwise, it becomes infinity, or
-  /// NaN in a format without infinity. NaN becomes the largest value in a format without NaN.
+  /// The bit pattern of a value, rounded to nearest (ties to even) or `towards_zero`. A value that
+  /// is too large becomes the largest finite value if `saturates`. Without `saturates`, such a
+  /// value becomes infinity, or NaN in a format without infinities. NaN becomes the largest value
+  /// in a format without NaN.
   static unsigned bits(double number, bool saturates, bool towards_zero = false) {
     if (std::isnan(number)) return specials == Specials::none ? largest : nan;
     const unsigned of_sign = std::signbit(number) ? sign : 0;
@@ -95,14 +98,16 @@ struct SmallFormat {
   }
 };
 
-/// An unsigned exponent of 8 bits without a fraction: 2^(bits - 127), or NaN.
+/// The format E8M0: an unsigned 8-bit exponent without a fraction. The value is 2^(bits - 127), or
+/// NaN.
 struct E8M0 {
   static constexpr unsigned nan = 0xff;
 
   static float number(unsigned bits) {
     return (bits & nan) == nan ? NAN : std::ldexp(1.0f, static_cast<int>(bits & nan) - 127);
   }
-  /// The largest power of two up to the absolute value, or `upwards` the smallest one from it on.
+  /// The bit pattern of the largest power of two that does not exceed |number|. If `upwards`, it is
+  /// the smallest power of two that is not less than |number|.
   static unsigned bits(double number, bool saturates, bool upwards) {
     if (std::isnan(number)) return nan;
     const double size = std::fabs(number);

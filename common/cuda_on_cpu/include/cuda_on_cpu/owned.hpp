@@ -1,7 +1,7 @@
 /// \file
 /// Shared ownership and lists for the headers that programs include. These headers include no
-/// header of the C++ library that nvcc's headers leave out. A program with `using namespace std`
-/// may therefore define a `vector` or a `function`.
+/// header of the C++ library that nvcc's headers omit. A program with `using namespace std` may
+/// therefore define its own `vector` or `function`.
 
 #pragma once
 
@@ -13,11 +13,11 @@
 
 namespace cuda_on_cpu {
 
-/// An object with shared ownership. The last owner destroys it.
+/// A reference to an object with shared ownership. The last owner destroys the object.
 class Owned {
  public:
   Owned() = default;
-  /// \param destroy is called with `owner`, which may be the object itself
+  /// \param destroy is called with `owner`, which may be the same as `object`
   Owned(void* object, void* owner, void (*destroy)(void* owner));
   Owned(const Owned& other);
   Owned(Owned&& other) noexcept : object_(other.object_), count_(other.count_) {
@@ -39,7 +39,7 @@ class Owned {
   Count* count_ = nullptr;
 };
 
-/// An owned object that is constructed from a value.
+/// Creates an owned object from a value.
 template <typename Value>
 Owned owned_copy(Value value) {
   Value* const made = new Value(std::move(value));

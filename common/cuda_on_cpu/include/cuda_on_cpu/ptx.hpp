@@ -1,5 +1,6 @@
 /// \file
-/// Instructions of inline PTX as functions, which the rewriter calls.
+/// Functions that implement the instructions of inline PTX. The rewriter replaces inline PTX by
+/// calls of these functions.
 
 #pragma once
 
@@ -13,8 +14,8 @@
 #include "standard.hpp"
 #include "threads.hpp"
 
-/// The 32-bit address of a variable in the shared memory window: its offset from the thread
-/// pointer.
+/// The 32-bit address of a variable in the shared memory window. On the CPU device, this address is
+/// the offset of the variable from the thread pointer.
 __forceinline__ std::size_t __cvta_generic_to_shared(const void* address) {
   return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address) -
                                reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()));
@@ -30,7 +31,7 @@ __forceinline__ std::size_t __cvta_generic_to_global(const void* address) {
 namespace cuda_on_cpu {
 namespace ptx {
 
-/// The bits of a register as another type, or an integer converted to another size.
+/// Reinterprets the bits of a register as another type, or converts an integer to another size.
 template <typename Type, typename First>
 __forceinline__ Type as(const First& value) {
   if constexpr (sizeof(First) == sizeof(Type) && std::is_trivially_copyable<First>::value) {
@@ -132,7 +133,7 @@ __forceinline__ void st_v4(char* to, const First& a, const First& b, const First
 }
 
 // Atomic loads and stores of system scope: relaxed, acquire and release. A vector is loaded or
-// stored as a whole.
+// stored in one access.
 template <std::size_t bytes>
 using Word = std::conditional_t<
     bytes == 8, unsigned long,
@@ -212,13 +213,13 @@ __forceinline__ void cvta_to_shared(Result& d, const First& a) {
   put<Type>(d, static_cast<Type>(__cvta_generic_to_shared(at(a, 0))));
 }
 __forceinline__ void prefetch(const char*) {}
-/// A policy of the L2 cache, which has no effect on the CPU device.
+/// A policy for the L2 cache. The policy has no effect on the CPU device.
 template <typename Type, typename Result, typename... Fraction>
 __forceinline__ void createpolicy_fractional(Result& d, const Fraction&...) {
   put<Type>(d, Type(0));
 }
 
-/// Combines a wide register from its halves or quarters, the lowest first, or splits it.
+/// Combines halves or quarters, the lowest first, into a wide register, or splits a wide register.
 template <typename Type, typename Result, typename... Parts>
 __forceinline__ void mov_together(Result& d, const Parts&... parts) {
   constexpr std::size_t bytes = sizeof(Type) / sizeof...(Parts);
@@ -262,7 +263,7 @@ __forceinline__ void selp(Result& d, const First& a, const Second& b, bool p) {
 }
 
 // Operations of a warp.
-/// The segment of lanes within which a shuffle stays, from its operand `c`.
+/// The segment of lanes to which a shuffle is limited; operand `c` of the instruction encodes it.
 struct Segment {
   int fixed, first, last;  ///< bits of the lane index that are fixed; first and last lane
 
@@ -332,7 +333,7 @@ __forceinline__ void activemask(Result& d) {
     const Type a = as<Type>(in_a), b = as<Type>(in_b), c = as<Type>(in_c);                         \
     put(d, expression);                                                                            \
   }
-/// An integer of twice the size.
+/// An integer type of twice the size.
 template <typename Type>
 using Wide = std::conditional_t<std::is_signed<Type>::value, __int128, unsigned __int128>;
 template <typename Type>
@@ -341,8 +342,8 @@ using Twice =
                        std::conditional_t<std::is_signed<Type>::value, int, unsigned>,
                        std::conditional_t<std::is_signed<Type>::value, long, unsigned long>>;
 
-/// Shifts by at least the width of the value return 0, or -1 for the right shift of a negative
-/// value.
+/// Shift a value left or right. If the distance is at least the width of the value, the result is
+/// 0, or -1 for the right shift of a negative value.
 template <typename Type>
 __forceinline__ Type shifted_left(Type a, unsigned by) {
   return by >= 8 * sizeof(Type) ? Type(0) : static_cast<Type>(a << by);
@@ -399,7 +400,8 @@ template <typename Type, typename Result, typename First, typename Second>
 __forceinline__ void shr(Result& d, const First& a, const Second& by) {
   put(d, shifted_right(as<Type>(a), static_cast<unsigned>(by)));
 }
-/// Extracts `length` bits from bit `first` on. For a signed type, the last of them is the sign.
+/// Extracts `length` bits, starting at bit `first`. For a signed type, the highest of these bits is
+/// the sign.
 template <typename Type, typename Result, typename First>
 __forceinline__ void bfe(Result& d, const First& a, unsigned first, unsigned length) {
   const unsigned bits = 8 * sizeof(Type), from = first & 0xff, count = length & 0xff;
@@ -408,8 +410,9 @@ __forceinline__ void bfe(Result& d, const First& a, unsigned first, unsigned len
   const unsigned up = count < bits ? bits - count : 0;
   put(d, static_cast<Type>(shifted_left(low, up) >> up));
 }
-/// The position of the highest bit that is set, or that is not set in a negative value. All ones if
-/// there is none. `shiftamt` returns the shift that moves this bit to the top.
+/// The position of the highest set bit, or of the highest clear bit if the value is negative. The
+/// result has all bits set if there is no such bit. `shiftamt` returns the shift distance that
+/// moves this bit to the highest position.
 template <typename Type, typename Result, typename First>
 __forceinline__ void bfind(Result& d, const First& in_a) {
   const Type a = as<Type>(in_a);
@@ -423,7 +426,7 @@ __forceinline__ void bfind_shiftamt(Result& d, const First& a) {
   bfind<Type>(place, a);
   put(d, place == ~0u ? place : static_cast<unsigned>(8 * sizeof(Type) - 1 - place));
 }
-/// Inserts the lowest `length` bits of `a` into `b`, from bit `first` on.
+/// Inserts the lowest `length` bits of `a` into `b`, starting at bit `first`.
 template <typename Type, typename Result, typename First, typename Second>
 __forceinline__ void bfi(Result& d, const First& a, const Second& b, unsigned first,
                          unsigned length) {
@@ -433,7 +436,8 @@ __forceinline__ void bfi(Result& d, const First& a, const Second& b, unsigned fi
   put(d,
       static_cast<Type>((as<Type>(b) & ~mask) | (shifted_left(as<Type>(a), first & 0xff) & mask)));
 }
-/// Computes each bit of the result from the three bits at its position with a truth table.
+/// Computes each bit of the result from the bits of the three operands at the same position,
+/// according to a truth table.
 template <typename Type, typename Result, typename First, typename Second, typename Third>
 __forceinline__ void lop3(Result& d, const First& in_a, const Second& in_b, const Third& in_c,
                           unsigned table) {
@@ -497,7 +501,8 @@ __forceinline__ void trap() { __trap(); }
 __forceinline__ void cp_async(char* to, const char* from, unsigned bytes) {
   start_copy(to, from, bytes);
 }
-/// \param read number of bytes to copy, or a predicate that disables the copy; zeros fill the rest
+/// \param read the number of bytes to copy, or a predicate that disables the copy; the remaining
+/// bytes become zero
 template <typename Read>
 __forceinline__ void cp_async(char* to, const char* from, unsigned bytes, Read read) {
   const unsigned copied = std::is_same_v<Read, bool> ? (read ? 0 : bytes) : unsigned(read);

@@ -1,5 +1,5 @@
 /// \file
-/// Why calls of the CUDA runtime fail, in more words than the error code has.
+/// Explanations of failed CUDA runtime calls that are more detailed than the error code.
 
 #pragma once
 
@@ -7,8 +7,9 @@
 
 namespace cuda_on_cpu {
 
-/// The reason for which the last failing call of this thread of the host failed, as a sentence;
-/// empty if the error code says everything. A second call returns an empty text.
+/// Returns the reason for the last failed call of this host thread as a sentence, and clears the
+/// stored reason. The text is empty if the error code alone is sufficient. A second call returns an
+/// empty text.
 std::string take_reason_of_last_error();
 
 }  // namespace cuda_on_cpu

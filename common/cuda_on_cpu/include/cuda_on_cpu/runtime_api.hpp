@@ -1,9 +1,9 @@
 /// \file
 /// The CUDA runtime: devices, memory, streams, events, graphs and errors.
 ///
-/// Work in a stream runs when something depends on it: a synchronisation, a copy for which the host
-/// waits, or an event for which another stream waits. A program that forgets to synchronise
-/// therefore sees the old contents of memory.
+/// Work in a stream runs when another operation depends on it: a synchronisation, a blocking copy,
+/// or an event for which another stream waits. A program that forgets to synchronise therefore
+/// reads the old contents of memory.
 
 #pragma once
 
@@ -62,7 +62,7 @@ enum cudaError : unsigned {
   cudaErrorInvalidClusterSize = 912,
   cudaErrorUnknown = 999,
 
-  // The CPU device never returns the following errors, but programs and headers name them.
+  // The CPU device never returns the following errors, but programs and headers use their names.
   cudaErrorProfilerDisabled = 5,
   cudaErrorInvalidTexture = 18,
   cudaErrorInvalidTextureBinding = 19,
@@ -205,9 +205,10 @@ cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_
 namespace cuda_on_cpu {
 cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size_t size,
                         std::size_t offset, bool to_symbol, bool wait, cudaStream_t stream);
-/// Registers that the host has requested the address of a variable. It may use the address later.
+/// Registers that the host has requested the address of a device variable, which the host may
+/// access later.
 cudaError_t register_symbol_use(const void* symbol, std::size_t size);
-/// Returns cudaErrorInvalidSymbol unless the argument of the host is a device variable.
+/// Returns cudaErrorInvalidSymbol unless the host passes a device variable.
 cudaError_t check_symbol(const void* symbol);
 }  // namespace cuda_on_cpu
 
@@ -283,14 +284,14 @@ cudaError_t cudaGetSymbolSize(std::size_t* size, const Value& symbol) {
 
 using cudaEvent_t = struct CUevent_st*;
 using cudaHostFn_t = void (*)(void* data);
-// The calling convention of callbacks.
+// The calling convention of callback functions.
 #define CUDART_CB
 #define CUDARTAPI
 using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, void* data);
 
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))
 #define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(2))
-// Special streams for launches by kernels.
+// Special streams for launches from kernels.
 #define cudaStreamTailLaunch (reinterpret_cast<cudaStream_t>(3))
 #define cudaStreamFireAndForget (reinterpret_cast<cudaStream_t>(4))
 inline constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaEventDefault = 0,
@@ -377,7 +378,8 @@ enum cudaAccessProperty {
   cudaAccessPropertyStreaming = 1,
   cudaAccessPropertyPersisting = 2
 };
-/// The range of memory that should persist in the L2 cache. It has no effect on the CPU device.
+/// The range of memory that should stay in the L2 cache. The setting has no effect on the CPU
+/// device.
 struct cudaAccessPolicyWindow {
   void* base_ptr;
   std::size_t num_bytes;
@@ -421,7 +423,7 @@ template <typename... Parameters>
 AnyKernel any_kernel(void (*kernel)(Parameters...)) {
   return reinterpret_cast<AnyKernel>(kernel);
 }
-/// A kernel of which only the address is known.
+/// Converts the address of a kernel to the generic type of kernels.
 inline AnyKernel any_kernel(const void* kernel) {
   return reinterpret_cast<AnyKernel>(const_cast<void*>(kernel));
 }
@@ -431,10 +433,11 @@ cudaError_t get_attributes(cudaFuncAttributes* attributes, AnyKernel kernel);
 cudaError_t active_blocks(int* blocks, AnyKernel kernel, int block_size, std::size_t shared);
 cudaError_t active_clusters(int* clusters, AnyKernel kernel, const cudaLaunchConfig_t& config);
 Configuration configuration(const cudaLaunchConfig_t& config);
-/// The name of a kernel from the symbols of the program, without template arguments.
+/// The name of a kernel without template arguments, from the symbol table of the program.
 const char* name_of(AnyKernel kernel);
 
-/// Launches a kernel with known parameters, and copies the bytes at the addresses of its arguments.
+/// Launches a kernel whose parameter types are known. Copies the bytes at the addresses of its
+/// arguments.
 template <typename... Parameters>
 cudaError_t launch_by_address(void (*kernel)(Parameters...), const Configuration& configuration,
                               void** arguments) {
@@ -464,7 +467,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                                     cuda_on_cpu::configuration(*config), kernel, arguments...);
 }
 
-// Queries of a kernel, which is given with its type or as an address.
+// Queries and settings of a kernel, which is passed with its function type or as an address.
 template <typename Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute attribute, int value) {
   return cuda_on_cpu::set_attribute(cuda_on_cpu::any_kernel(kernel), attribute, value);

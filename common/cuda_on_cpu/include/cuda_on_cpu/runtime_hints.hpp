@@ -1,11 +1,11 @@
 /// \file
-/// Functions of the runtime that are only hints, and names from earlier toolkits.
+/// Functions of the runtime that only give hints, and names from earlier toolkits.
 
 #pragma once
 
 #include "runtime_api.hpp"
 
-// --- Location of managed memory, which has only one location on the CPU device
+// --- Location of managed memory. On the CPU device there is only one location
 
 enum cudaMemLocationType {
   cudaMemLocationTypeInvalid = 0,
@@ -106,7 +106,7 @@ inline cudaError_t cudaThreadSetLimit(cudaLimit limit, std::size_t value) {
 inline constexpr unsigned cudaDeviceBlockingSync = cudaDeviceScheduleBlockingSync,
                           cudaDeviceLmemResizeToMax = 16;
 
-/// The form of earlier toolkits, with arguments for the failed node and a log.
+/// Overload with the signature of earlier toolkits, which also returns the failed node and a log.
 inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
                                         cudaGraphNode_t* node, char* log, std::size_t size) {
   if (node != nullptr) *node = nullptr;

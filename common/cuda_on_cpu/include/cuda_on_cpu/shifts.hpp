@@ -1,8 +1,9 @@
 /// \file
-/// Shifts with the result of a GPU: a shift by at least the width of a value shifts out all bits.
+/// Shifts with the semantics of a GPU: a shift by at least the width of the value shifts out all
+/// bits.
 ///
-/// In device code, the rewriter replaces `a << b` with `a << AsGpu() << b`, and `a <<= b` with `a
-/// <<= AsGpu() = b`. It therefore does not have to find the end of `b`.
+/// In device code, the rewriter replaces `a << b` by `a << AsGpu() << b`, and `a <<= b` by `a <<=
+/// AsGpu() = b`. With this form, the rewriter does not need to find the end of `b`.
 
 #pragma once
 
@@ -14,7 +15,7 @@
 
 namespace cuda_on_cpu {
 
-/// Reports such a shift as a note in an analysed program.
+/// Reports a shift by at least the width of the value, as a note of an analysed program.
 void note_wide_shift(int bits, std::int64_t by);
 
 namespace shifts {
@@ -24,12 +25,12 @@ namespace shifts {
 template <typename Type>
 inline constexpr bool is_number = std::is_integral_v<Type> || std::is_enum_v<Type>;
 
-/// Whether the built-in shifts apply to a type.
+/// Whether the built-in shift operators apply to a type.
 template <typename Type>
 inline constexpr bool is_plain = is_number<Type>&& std::is_convertible_v<Type, int>;
 
-/// Whether a shift is at least as wide as the value. A GPU uses only the lower 32 bits of the
-/// width.
+/// Whether the distance of a shift is at least the width of the value in bits. A GPU uses only the
+/// lower 32 bits of the distance.
 template <typename Number, typename Width>
 CUDA_ON_CPU_SHIFT bool is_wide(Width by) {
   constexpr unsigned bits = 8 * sizeof(Number);
@@ -53,11 +54,11 @@ CUDA_ON_CPU_SHIFT auto right(Type number, Width by) {
   constexpr unsigned farthest = 8 * sizeof(Number) - 1;
   const auto value = static_cast<Number>(number);
   if (!is_wide<Number>(by)) return value >> static_cast<unsigned>(by);
-  // Copies of the sign bit are shifted in.
+  // All bits of the result are copies of the sign bit.
   return std::is_signed_v<Number> ? value >> farthest : Number{};
 }
 
-/// The width of a shift with assignment.
+/// The distance of a shift with assignment.
 template <typename Width>
 struct Amount {
   Width width;
@@ -70,15 +71,16 @@ struct AsGpu {
   }
 };
 
-/// The left operand: a value, or a reference to an object of a class with shift operators.
+/// The left operand of a shift: a value, or a reference to an object of a class with its own shift
+/// operators.
 template <typename Type>
 struct Shifted {
   Type what;
 };
 
-// Integers are passed by value, because bit fields and constants of classes have no address. Other
-// types have shift operators of their own, which are called as usual. `AsGpu&&` is a better match
-// than the `const Type&` of operators that accept any type.
+// Integers are passed by value, because bit fields and static constants of classes have no address.
+// Types with their own shift operators use these as usual. `AsGpu&&` is a better match than the
+// `const Type&` of operators that accept any type.
 #define CUDA_ON_CPU_SHIFTS(sign, side)                                                   \
   template <typename Type, std::enable_if_t<is_number<Type>, int> = 0>                   \
   CUDA_ON_CPU_SHIFT Shifted<Type> operator sign(Type number, AsGpu&&) {                  \

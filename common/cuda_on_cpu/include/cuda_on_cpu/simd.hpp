@@ -1,7 +1,8 @@
 /// \file
-/// SIMD functions for the four bytes or the two halves of a word.
+/// SIMD functions on the four bytes or the two halves of a 32-bit word.
 ///
-/// They are templates, so that a program that does not use them takes no longer to compile.
+/// The functions are templates, so that they do not increase the compile time of programs that do
+/// not use them.
 
 #pragma once
 
@@ -29,7 +30,8 @@ constexpr int distance(int a, int b) { return a < b ? b - a : a - b; }
 }  // namespace simd
 }  // namespace cuda_on_cpu
 
-// Computes each part of the result with an expression of the corresponding parts `a` and `b`.
+// Computes each part of the result by an expression of the corresponding parts `a` and `b` of the
+// operands.
 #define CUDA_ON_CPU_SIMD(name, Value, parameters, b_of, expression)          \
   template <typename = void>                                                 \
   __forceinline__ unsigned name parameters {                                 \

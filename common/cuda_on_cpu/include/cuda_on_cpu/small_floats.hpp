@@ -1,6 +1,6 @@
 /// \file
-/// Floating-point types of 8, 6 and 4 bits, with conversions: single values, pairs and groups of
-/// four.
+/// Floating-point types of 8, 6 and 4 bits with their conversions, for single values, pairs and
+/// groups of four.
 
 #pragma once
 
@@ -21,7 +21,7 @@ enum cudaRoundMode {
 
 namespace cuda_on_cpu {
 
-/// Two elements, the first in the lowest bits.
+/// Packs two elements, the first in the lowest bits.
 template <typename Storage2>
 Storage2 pair_of(unsigned first, unsigned second) {
   return static_cast<Storage2>(first | second << 4 * sizeof(Storage2));
@@ -35,7 +35,8 @@ float float_of(HalfRaw<Format> raw) {
   return Half<Format>(raw);
 }
 
-/// The rounding of constructors: to the nearest value, or to the largest value beyond it.
+/// The encoding that constructors use: rounded to nearest; for E8M0, rounded to the next larger
+/// power of two.
 template <typename Format>
 unsigned small_bits(double number) {
   return Format::bits(number, true);
@@ -45,11 +46,11 @@ inline unsigned small_bits<E8M0>(double number) {
   return E8M0::bits(number, true, true);
 }
 
-/// A conversion to an arithmetic type; integers are truncated.
+/// Converts to an arithmetic type; for integers, the value is truncated.
 template <typename Number>
 Number number_of(float value) {
   if constexpr (std::is_same_v<Number, bool>)
-    return value != 0;  // of NaN, too
+    return value != 0;  // also true for NaN
   else if constexpr (std::is_integral_v<Number>)
     return integer_of<Number>(value, FE_TOWARDZERO);
   else
@@ -58,7 +59,7 @@ Number number_of(float value) {
 
 }  // namespace cuda_on_cpu
 
-// The types `nameN_format` with N elements, and the number of bits per element.
+// The types `nameN_format` of N elements each; `element_bits` is the number of bits per element.
 #define CUDA_ON_CPU_SMALL_FLOAT(name, format, Format, element_bits, Storage, Storage2, Storage4)   \
   struct name##_##format {                                                                         \
     Storage __x;                                                                                   \
@@ -123,8 +124,8 @@ Number number_of(float value) {
     }                                                                                              \
   };
 
-// The functions `__nv_cvt_SOURCE_to_FAMILY` and `..._to_FAMILYx2` for each source type. A family
-// defines CUDA_ON_CPU_SMALL_PARAMETERS, the parameters after the value, and
+// The functions `__nv_cvt_SOURCE_to_FAMILY` and `..._to_FAMILYx2` for each source type. Each family
+// defines two macros: CUDA_ON_CPU_SMALL_PARAMETERS, the parameters after the value, and
 // CUDA_ON_CPU_SMALL_BITS(number), the encoding according to these parameters.
 #define CUDA_ON_CPU_SMALL_FROM(family, Storage, Storage2, source, Value, pair_source, Pair, value, \
                                first, second)                                                      \

@@ -1,5 +1,5 @@
 /// \file
-/// Parts of the C++20 library for sources that are compiled as C++17.
+/// Parts of the C++20 standard library, for sources that are compiled as C++17.
 
 #pragma once
 
@@ -19,7 +19,7 @@ constexpr int countl_zero(unsigned long long x) { return x == 0 ? 64 : __builtin
 constexpr bool has_single_bit(unsigned x) { return x != 0 && (x & (x - 1)) == 0; }
 constexpr unsigned bit_ceil(unsigned x) { return x <= 1 ? 1 : 1u << (32 - countl_zero(x - 1)); }
 
-/// A type that is not deduced from an argument (std::type_identity).
+/// A type that the compiler does not deduce from an argument (std::type_identity).
 template <typename Value>
 struct Given {
   using Type = Value;

@@ -1,6 +1,6 @@
 /// \file
-/// CUDA arrays, and texture and surface objects. (Texture references, which toolkits had before
-/// version 12, are not supported.)
+/// CUDA arrays, texture objects and surface objects. Texture references, which CUDA 12 removed, are
+/// not supported.
 
 #pragma once
 
@@ -16,7 +16,7 @@ enum cudaChannelFormatKind {
   cudaChannelFormatKindNone = 3
 };
 
-/// The number of bits of each channel, and the kind of their values.
+/// A texel format: the number of bits of each channel, and the kind of the values.
 struct cudaChannelFormatDesc {
   int x, y, z, w;
   cudaChannelFormatKind f;
@@ -29,7 +29,7 @@ inline cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
 
 namespace cuda_on_cpu {
 
-/// The number of channels of a type, and their type. A scalar has one channel.
+/// The number of channels of a texel type, and the type of a channel. A scalar has one channel.
 template <typename Texel, typename = void>
 struct Channels {
   using Number = Texel;
@@ -81,8 +81,8 @@ inline cudaPitchedPtr make_cudaPitchedPtr(void* pointer, std::size_t pitch, std:
   return {pointer, pitch, width, height};
 }
 
-/// The parameters of a three-dimensional copy. Positions and extents in x are in elements for
-/// arrays, and in bytes otherwise.
+/// The parameters of a three-dimensional copy. In x, positions and extents are in elements for
+/// arrays, and in bytes for other memory.
 struct cudaMemcpy3DParms {
   cudaArray_t srcArray;
   cudaPos srcPos;
@@ -183,7 +183,8 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc* resource);
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
 
-// All fetches are inline, so that their loads have the line of the source.
+// All fetches are inline, so that the analysis attributes their loads to the source line of the
+// fetch.
 namespace cuda_on_cpu {
 
 /// A texel that a fetch uses, and its weight.
@@ -192,12 +193,12 @@ struct Sample {
   float weight;
 };
 
-/// The texels that a fetch uses: one texel, or the neighbours of a point in one to three
+/// The texels that a fetch reads: one texel, or the neighbours of a point in one to three
 /// dimensions.
 struct Samples {
   Sample at[8];
   int count;
-  bool normalised;  ///< whether integers are converted to fractions
+  bool normalised;  ///< whether integers are converted to fractions of their range
   cudaChannelFormatDesc format;
   float border[4];
 };
@@ -208,22 +209,24 @@ Samples sample_of_linear(cudaTextureObject_t texture, int i);
 char* surface_texel(cudaSurfaceObject_t surface, int dimensions, int x, int y, int z, int layer,
                     std::size_t bytes, cudaSurfaceBoundaryMode mode);
 
-/// The location of the texels of a texture, for fetches without conversion.
+/// The memory layout of a texture, for fetches that need no conversion.
 struct PlainImage {
   static constexpr cudaTextureObject_t none = ~0ULL;
 
-  cudaTextureObject_t by_one = none;   ///< the texture, while it exists, if fetches use one texel
-  cudaTextureObject_t between = none;  ///< the same if fetches interpolate
+  cudaTextureObject_t by_one = none;   ///< the texture if its fetches read one texel; `none` after
+                                       ///< its destruction
+  cudaTextureObject_t between = none;  ///< the texture if its fetches interpolate; `none` after its
+                                       ///< destruction
   const char* data = nullptr;
   std::size_t element = 0, pitch = 0, slice = 0;
-  float scale[3] = {}, extent[3] = {};  ///< of coordinates: factor and upper bound
+  float scale[3] = {}, extent[3] = {};  ///< scale factor and upper bound of each coordinate
 };
 
-/// The most recently used textures, indexed by the handle modulo their number.
+/// The most recently used textures, indexed by the handle modulo most_plain_images.
 inline constexpr unsigned most_plain_images = 8;
 extern __thread const PlainImage* plain_images[most_plain_images] CUDA_ON_CPU_OF_PROGRAM;
 
-/// The texel at a point within an image, or null if the point is outside.
+/// The address of the texel at a point in an image, or null if the point is outside the image.
 __forceinline__ const char* texel_within(const PlainImage& image, int dimensions, float x, float y,
                                          float z) {
   const char* texel = image.data;
@@ -237,13 +240,13 @@ __forceinline__ const char* texel_within(const PlainImage& image, int dimensions
   return texel;
 }
 
-/// Interpolates between 32-bit texels, channel by channel, at a point in the interior of the image.
-/// \returns whether this case applies
+/// Interpolates between 32-bit texels, channel by channel, at a point in the interior of an image.
+/// \returns false if this fast path does not apply
 template <int dimensions>
 bool blend_within(cudaTextureObject_t texture, float x, float y, float z, float* result,
                   int channels);
 
-/// The fast path for the most common fetches, which is not used under analysis.
+/// A fast path for the most common fetches. Analysed programs do not use this path.
 /// \returns whether the fetch was performed
 #ifdef CUDA_ON_CPU_ANALYSE
 template <int dimensions, typename Texel>
@@ -267,7 +270,7 @@ __forceinline__ bool is_plain_fetch(cudaTextureObject_t texture, float x, float 
 }
 #endif
 
-/// An integer divided by the largest value of its type.
+/// Converts an integer to a fraction of the largest value of its type.
 template <typename Number>
 __forceinline__ float fraction(const char* texel, int channel) {
   const auto value = static_cast<float>(reinterpret_cast<const Number*>(texel)[channel]);
@@ -346,7 +349,7 @@ __forceinline__ Texel texCubemapLayered(cudaTextureObject_t texture, float x, fl
                                         int layer) {
   return cuda_on_cpu::blended<Texel>(cuda_on_cpu::samples_of_cube(texture, x, y, z, layer));
 }
-// The older form of CUDA, whose first parameter receives the result.
+// The older signature, whose first parameter receives the result.
 template <typename Texel>
 __forceinline__ void tex1Dfetch(Texel* value, cudaTextureObject_t texture, int i) {
   *value = tex1Dfetch<Texel>(texture, i);

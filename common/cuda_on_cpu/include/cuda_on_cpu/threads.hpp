@@ -1,5 +1,5 @@
 /// \file
-/// Collective operations of threads: barriers, and operations of a warp.
+/// Collective operations of threads: barriers, and operations of warps.
 
 #pragma once
 
@@ -13,54 +13,55 @@ namespace cuda_on_cpu {
 unsigned lane();         ///< index of this thread in its warp
 unsigned thread_rank();  ///< index of this thread in its block
 
-/// Waits for all threads of the block that have not exited.
+/// Waits until all threads of the block have arrived or exited.
 void block_barrier();
 
 /// Waits for all threads of the grid. Requires a cooperative launch.
 void grid_barrier();
 
-/// The two halves of the same barrier.
+/// The two halves of a split grid barrier.
 void grid_arrive();
 void grid_wait();
 
-/// Waits for all threads of the cluster. In a launch without clusters, each block is a cluster of
-/// its own.
+/// Waits for all threads of the cluster. In a launch without clusters, each thread block is a
+/// cluster of its own.
 void cluster_barrier();
 
-/// The two halves of the same barrier.
+/// The two halves of a split cluster barrier.
 void cluster_arrive();
 void cluster_wait();
 dim3 cluster_extent();
-dim3 cluster_position();  ///< of this block in its cluster
-unsigned cluster_rank();  ///< of this block in its cluster
-/// The address that a variable in shared memory has in another block of the cluster. If there is no
-/// such block, every access to the address is an error.
+dim3 cluster_position();  ///< position of this block in its cluster
+unsigned cluster_rank();  ///< rank of this block in its cluster
+/// The address of a shared-memory variable in block `rank` of the cluster. If there is no such
+/// block, every access to the address is an error.
 void* in_block_of_cluster(const void* address, unsigned rank);
-/// Whether an address is in the shared memory of a block of the cluster.
+/// Whether an address is in the shared memory of block `rank` of the cluster.
 bool is_shared_of(const void* address, unsigned rank);
 
-/// Lets other threads run. A loop that waits for them calls this function.
+/// Lets other threads run. Every loop that waits for other threads calls this function.
 void yield();
 
-/// Computes the results of all lanes. `records[lane]` is the record of a lane, or null if the lane
-/// does not take part.
+/// A function that computes the results of all lanes. `records[lane]` is the record of a lane, or
+/// null if the lane does not participate.
 using Combine = void (*)(void* const* records);
 
-/// Waits for the other lanes of `mask`. The last lane calls `combine`, and the records contain the
-/// results when the call returns. If `orders_memory`, the call orders accesses as __syncwarp does.
+/// Waits for all lanes of `mask`. The last lane to arrive calls `combine`; when the call returns,
+/// the records contain the results. If `orders_memory`, the call also orders memory accesses, as
+/// __syncwarp does.
 void warp_collective(unsigned mask, void* record, Combine combine, bool orders_memory = false);
 
-/// C += A B, where A has `rows` rows and `depth` columns, and B has `depth` rows and 8 columns. All
-/// matrices are row-major, and each sum is a sequence of fused multiply-adds.
+/// Computes C += A B, with A of `rows` x `depth` elements and B of `depth` x 8. All matrices are
+/// row-major, and each sum is a sequence of fused multiply-adds.
 void add_product(double* c, const double* a, const double* b, int rows, int depth);
 
 /// How a shuffle selects its source lane: by index, or by a distance up or down.
 enum class Asks : unsigned char { by_number, by_shift };
 
-/// Handles a lane that reads the undefined value of a lane that does not take part. The read is an
-/// error in a shuffle by index. In a shuffle by a distance, it is an error if the source lane is in
-/// the mask but has exited, or if the mask comes from __activemask. Otherwise, the read is harmless
-/// if the program does not use the value, which is not known here.
+/// Handles a lane that reads the undefined value of a lane that does not participate. The read is
+/// an error in a shuffle by index. In a shuffle by distance, the read is an error if the source
+/// lane is in the mask but has exited, or if the mask comes from __activemask. Otherwise, the read
+/// is harmless if the program does not use the value, which is unknown here.
 void note_absent_lane(unsigned asking, unsigned absent, Asks asks);
 
 inline constexpr unsigned all_lanes = ~0u;
@@ -89,7 +90,7 @@ void combine_shuffle(void* const* records) {
   }
 }
 
-/// The value of another lane.
+/// Returns the value of lane `source`.
 template <typename Value>
 __forceinline__ Value shuffle(unsigned mask, Value value, unsigned source,
                               Asks asks = Asks::by_number) {
@@ -100,7 +101,8 @@ __forceinline__ Value shuffle(unsigned mask, Value value, unsigned source,
   return record.result;
 }
 
-/// A reduction. The record of a lane contains its value, and later the result.
+/// Reduces the values of all lanes. The record of a lane contains its value, and after the call the
+/// result.
 template <typename Value, Value (*operation)(Value, Value)>
 void combine_reduction(void* const* records) {
   Value result{};
@@ -128,17 +130,17 @@ unsigned ballot(unsigned mask, bool predicate);
 unsigned match(unsigned mask, std::uint64_t value);
 
 /// The rewriter inserts these calls before and after the condition of a loop that only waits for a
-/// volatile variable. The other threads of the block can then run.
+/// volatile variable. The calls let the other threads of the block run.
 void wait_begins();
 bool wait_ends(bool goes_on);
 
 /// Registers that a host thread reads a volatile variable or an atomic, which a kernel may write.
-/// If a thread reads often and calls no function of the runtime, it is assumed to wait for a
-/// kernel. The rewriter inserts this call before the conditions of loops on the host.
+/// If the thread reads repeatedly without calling the runtime, the CPU device assumes that it waits
+/// for a kernel. The rewriter inserts this call before the conditions of loops on the host.
 void host_looks();
 
 /// The value that printf returns in a kernel: the number of arguments after the format. The
-/// rewriter wraps calls whose value is used in this function.
+/// rewriter wraps a call of printf in this function if the program uses its value.
 template <typename Format, typename... Arguments>
 std::integral_constant<int, int(sizeof...(Arguments))> count_printed(const Format&,
                                                                      const Arguments&...);
@@ -183,8 +185,8 @@ __forceinline__ Value __shfl_xor_sync(unsigned mask, Value value, int lane_mask,
 unsigned __ballot_sync(unsigned mask, int predicate);
 int __any_sync(unsigned mask, int predicate);
 int __all_sync(unsigned mask, int predicate);
-/// Returns the mask of the calling lane only. This result is legal, because CUDA does not guarantee
-/// that lanes run together.
+/// Returns only the calling lane. This result is valid, because CUDA does not guarantee that lanes
+/// execute together.
 unsigned __activemask();
 
 template <typename Value>
@@ -219,11 +221,11 @@ void __threadfence_system();
 void __nanosleep(unsigned nanoseconds);
 long long clock64();
 namespace cuda_on_cpu {
-long long global_timer();  ///< in nanoseconds, of a clock that devices and hosts share
+long long global_timer();  ///< nanoseconds of a clock that all devices and the host share
 }
 [[noreturn]] void __trap();
 namespace cuda_on_cpu {
-/// Ends the program, because a header of the toolkit uses PTX instructions that the CPU device
-/// lacks.
+/// Ends the program with an error: a header of the toolkit uses PTX instructions that the CPU
+/// device does not support.
 [[noreturn]] void no_instructions(const char* text);
 }  // namespace cuda_on_cpu

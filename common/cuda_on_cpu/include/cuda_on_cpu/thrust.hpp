@@ -1,6 +1,6 @@
 /// \file
-/// Algorithms of Thrust as kernels. An algorithm that requires an order runs Thrust's sequential
-/// code in one thread. Other algorithms use one thread per element.
+/// The algorithms of Thrust as kernels. An algorithm that requires an order runs Thrust's
+/// sequential code in one thread. All other algorithms use one thread per element.
 
 #pragma once
 
@@ -27,7 +27,7 @@ void submit(const char* name, dim3 grid, dim3 block, cudaStream_t stream,
   throw_on_error(cuda_on_cpu::launch_closure(name, grid, block, stream, std::move(closure)), name);
 }
 
-/// The work of one thread and its result.
+/// A task that one thread executes, and its result.
 template <typename Work, typename Result>
 struct Task {
   Work work;
@@ -57,8 +57,8 @@ struct Elements {
   }
 };
 
-/// Runs an algorithm in one thread: on the host as a kernel of its own, and in a kernel in the
-/// calling thread.
+/// Runs an algorithm in one thread. On the host, the function launches a kernel with a single
+/// thread. In a kernel, the calling thread runs the algorithm.
 template <typename Policy, typename Algorithm>
 auto in_one_thread(const char* name, execution_policy<Policy>& policy, Algorithm algorithm) {
   auto work = [algorithm]() mutable {

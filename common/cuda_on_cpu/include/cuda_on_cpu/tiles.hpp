@@ -1,5 +1,5 @@
 /// \file
-/// Collective operations of tiles of more than one warp: barriers, shuffles and votes.
+/// Collective operations of tiles that are larger than a warp: barriers, shuffles and votes.
 
 #pragma once
 
@@ -9,15 +9,16 @@
 
 namespace cuda_on_cpu {
 
-/// Computes the results of all threads of a tile. The records are in the order of the ranks.
+/// A function that computes the results of all threads of a tile. The records are in the order of
+/// the ranks.
 using CombineTile = void (*)(void* const* records, unsigned count);
 
-/// Waits for all threads of the tile of the current thread, which has `size` threads. The last
-/// thread calls `combine`, unless it is null, and the records contain the results when the call
-/// returns.
+/// Waits for all threads of the current thread's tile, which has `size` threads. The last thread to
+/// arrive calls `combine`, unless it is null. When the call returns, the records contain the
+/// results.
 void tile_collective(unsigned size, void* record, CombineTile combine);
 
-/// Ends the launch, because threads of a tile read the values of different ranks.
+/// Ends the launch with an error: the threads of a tile read from different ranks.
 [[noreturn]] void ranks_in_tile_differ(unsigned size);
 
 /// The record of a thread in a shuffle of a tile.
@@ -26,7 +27,7 @@ struct TileShuffle {
   Value value;
   unsigned source;
   Value result;
-  bool others_differ;  ///< whether some thread reads another source
+  bool others_differ;  ///< whether another thread reads from a different source
 };
 
 template <typename Value>
@@ -38,8 +39,8 @@ void combine_tile_shuffle(void* const* records, unsigned count) {
   }
 }
 
-/// The value of the thread with the rank `source` in the tile. If `same_for_all`, all threads must
-/// use the same source, as a GPU requires. Reductions and scans use different sources.
+/// Returns the value of rank `source` in the tile. If `same_for_all`, all threads must use the same
+/// source, as a GPU requires. Reductions and scans use different sources.
 template <bool same_for_all, typename Value>
 __forceinline__ Value shuffle_in_tile(unsigned size, Value value, unsigned source) {
   static_assert(std::is_trivially_copyable_v<Value>,

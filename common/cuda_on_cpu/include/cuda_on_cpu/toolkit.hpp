@@ -13,7 +13,7 @@
 #undef __CUDA_ARCH__
 #define CCCL_DISABLE_FP16_SUPPORT
 #ifndef __CUDA_ARCH_LIST__
-#define __CUDA_ARCH_LIST__ 900  // becomes part of the names of all its entities
+#define __CUDA_ARCH_LIST__ 900  // part of the names of all entities in these headers
 #endif
 #include <cuda/std/version>
 #include <nv/target>

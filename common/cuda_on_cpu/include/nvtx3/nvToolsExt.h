@@ -1,5 +1,6 @@
 /// \file
-/// Found in place of NVTX: names and ranges for a profiler, of which there is none here.
+/// Replaces the NVTX header: names and ranges for a profiler. The functions have no effect, because
+/// the CPU device has no profiler.
 
 #pragma once
 
@@ -49,7 +50,7 @@ struct nvtxEventAttributes_t {
 };
 #define NVTX_EVENT_ATTRIB_STRUCT_SIZE (static_cast<std::uint16_t>(sizeof(nvtxEventAttributes_t)))
 
-// What they return where no profiler looks: no level of nesting.
+// The functions return the values that NVTX returns without a profiler: a negative nesting level.
 inline int nvtxRangePushA(const char*) { return -2; }
 inline int nvtxRangePushW(const wchar_t*) { return -2; }
 inline int nvtxRangePushEx(const nvtxEventAttributes_t*) { return -2; }

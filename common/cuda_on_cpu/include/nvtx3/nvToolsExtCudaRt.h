@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of NVTX: names of devices, streams and events, for a profiler.
+/// Replaces the NVTX header of the same name: names of devices, streams and events for a profiler.
 
 #pragma once
 

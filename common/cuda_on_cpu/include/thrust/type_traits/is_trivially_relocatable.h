@@ -1,6 +1,6 @@
 /// \file
-/// Found before Thrust's header, which declares classes `__half` and `__half2`: here, these are
-/// other names of classes.
+/// Wraps the Thrust header of the same name, which declares classes `__half` and `__half2`. On the
+/// CPU device, these names are aliases, so the header's classes are renamed.
 
 #pragma once
 

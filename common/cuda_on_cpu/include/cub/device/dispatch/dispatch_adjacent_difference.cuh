@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUB's header: differences of neighbours.
+/// Replaces the CUB header of the same name: differences between adjacent items.
 
 #pragma once
 

@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUB's header: copies of many ranges.
+/// Replaces the CUB header of the same name: batches of copies, with one thread per range.
 
 #pragma once
 

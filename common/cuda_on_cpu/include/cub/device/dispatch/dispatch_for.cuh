@@ -1,5 +1,6 @@
 /// \file
-/// Found in place of CUB's header: a thread for each element.
+/// Replaces the CUB header of the same name: calls an operation for each index, with one thread per
+/// index.
 
 #pragma once
 
@@ -11,7 +12,8 @@ CUB_NAMESPACE_BEGIN
 
 namespace detail::for_each {
 
-/// Whether several elements may be read at once, and handed over as copies: here, none are.
+/// Whether the algorithm may pass copies of elements to the operation, so that it can load several
+/// elements at once. The CPU device always passes the elements themselves.
 template <typename, typename>
 using can_regain_copy_freedom = ::cuda::std::false_type;
 

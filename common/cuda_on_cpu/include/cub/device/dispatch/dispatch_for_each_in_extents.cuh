@@ -1,5 +1,6 @@
 /// \file
-/// Found in place of CUB's header: a thread for each place of a space with several dimensions.
+/// Replaces the CUB header of the same name: calls an operation for each multi-dimensional index,
+/// with one thread per index.
 
 #pragma once
 
@@ -18,7 +19,8 @@ class dispatch_t {
   using Index = typename Extents::index_type;
   static constexpr std::size_t rank = Extents::rank();
 
-  /// The number of places from one to the next in a dimension, the last of which goes fastest.
+  /// The distance between the linear indices of two neighbours in a dimension. Indices are in
+  /// row-major order: the last dimension varies fastest.
   static std::size_t stride(const Extents& extents, std::size_t dimension) {
     std::size_t places = 1;
     for (std::size_t d = dimension + 1; d < rank; ++d)

@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUB's header: histograms.
+/// Replaces the CUB header of the same name: histograms.
 
 #pragma once
 
@@ -12,7 +12,8 @@ CUB_NAMESPACE_BEGIN
 
 namespace detail::histogram {
 
-/// Bins of one width: the number of that of a sample, or none.
+/// Bins of equal width. The call operator returns the index of the bin of a sample, or -1 if the
+/// sample is out of range.
 template <typename Level, typename Sample>
 struct EvenBins {
   using Common = ::cuda::std::common_type_t<Level, Sample>;
@@ -33,7 +34,8 @@ struct EvenBins {
   }
 };
 
-/// Bins between levels that lie on the device.
+/// Bins between given levels, which are stored in device memory. The call operator returns the
+/// index of the bin of a sample, or -1 if the sample is out of range.
 template <typename Level, typename Sample>
 struct RangeBins {
   int bins;

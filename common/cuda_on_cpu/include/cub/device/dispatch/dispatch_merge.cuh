@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUB's header: two sorted ranges become one.
+/// Replaces the CUB header of the same name: merges two sorted ranges into one.
 
 #pragma once
 
@@ -11,7 +11,8 @@ CUB_NAMESPACE_BEGIN
 
 namespace detail::merge {
 
-/// Of equal keys, those of the first range come first. Values may be none.
+/// A stable merge: among equal keys, the keys of the first range come first. The ranges may have
+/// keys only, or keys and values.
 struct Merged {
   template <typename Keys1, typename Values1, typename Keys2, typename Values2, typename KeysOut,
             typename ValuesOut, typename Less>

@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUB's header: sorts by a comparison, which are stable.
+/// Replaces the CUB header of the same name: stable sorts with a comparison function.
 
 #pragma once
 
@@ -30,8 +30,8 @@ struct DispatchMergeSort {
   using Key = detail::it_value_t<Keys>;
   using Value = detail::it_value_t<Values>;
 
-  /// Merges runs of 1, 2, 4, ... items, back and forth between the output and the storage, so that
-  /// the last merge writes the output.
+  /// Merges runs of 1, 2, 4, … items. The passes alternate between the output and the temporary
+  /// storage, so that the last pass writes to the output.
   static void sort(KeysIn keys_in, ValuesIn values_in, Keys keys, Values values, Key* other_keys,
                    Value* other_values, std::int64_t count, Less& less) {
     bool is_in_output = true;
@@ -59,7 +59,7 @@ struct DispatchMergeSort {
                                    to + first, moved(values_to, first), less);
     }
   }
-  /// Of values that are none, there is nowhere to go.
+  /// Advances an iterator over values; if the sort has no values, returns the iterator unchanged.
   template <typename Iterator>
   static Iterator moved(Iterator at, std::int64_t by) {
     if constexpr (cuda_on_cpu::is_there<detail::it_value_t<Iterator>>) return at + by;

@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUB's header: sorts by the bits of keys, of segments, too.
+/// Replaces the CUB header of the same name: radix sorts of arrays and of segments.
 
 #pragma once
 
@@ -14,7 +14,7 @@ CUB_NAMESPACE_BEGIN
 
 namespace detail::radix {
 
-/// Sorts digit by digit, the lowest first; items that are equal keep their order.
+/// A stable radix sort, which begins with the lowest digit (8 bits).
 template <SortOrder order, typename Key, typename Value, typename Decomposer>
 struct Sorter {
   int begin_bit, end_bit;
@@ -25,7 +25,8 @@ struct Sorter {
     Value* values;
   };
 
-  /// From one place to another, by way of a third one, which may be where the items come from.
+  /// Sorts the items of `from` into `to`. `by` is a third buffer for intermediate passes, which may
+  /// be the same as `from`.
   void operator()(Items from, Items to, Items by, std::int64_t count) {
     const int digits = begin_bit < end_bit ? (end_bit - begin_bit + bits - 1) / bits : 1;
     if (digits % 2 == 0 && from.keys == by.keys) {
@@ -67,8 +68,8 @@ struct Sorter {
   }
 };
 
-/// The buffers of a sort: what is sorted ends in the other one of each pair, and the storage has
-/// room for a third where the first must stay as it is.
+/// The buffers of a sort. The sorted items end in the alternate buffer of each pair. If the current
+/// buffer must not be overwritten, the temporary storage contains a third buffer.
 template <typename Key, typename Value>
 struct Buffers {
   Key* keys[3];

@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUB's header: reductions, of segments, too.
+/// Replaces the CUB header of the same name: reductions of arrays and of segments.
 
 #pragma once
 
@@ -15,14 +15,15 @@ CUB_NAMESPACE_BEGIN
 
 namespace detail::reduce {
 
-/// What comes of no items, where an initial value has no part in a sum.
+/// The result of a reduction of no items, for reductions whose initial value is not part of the
+/// sum.
 template <typename Value>
 struct empty_problem_init_t {
   Value init;
   operator Value() const { return init; }
 };
 
-/// A sum of items.
+/// Reduces items in order with one thread.
 template <typename Accum, typename Operation, typename Init, typename Transform>
 struct Reduction {
   Operation operation;

@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUB's header: a sum for each run of equal keys.
+/// Replaces the CUB header of the same name: one reduction for each run of equal keys.
 
 #pragma once
 

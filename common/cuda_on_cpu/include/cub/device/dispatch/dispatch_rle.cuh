@@ -1,5 +1,6 @@
 /// \file
-/// Found in place of CUB's header: where the runs of more than one item are.
+/// Replaces the CUB header of the same name: the offsets and lengths of runs of at least two equal
+/// items.
 
 #pragma once
 

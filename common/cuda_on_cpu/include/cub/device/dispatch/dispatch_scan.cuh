@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUB's header: scans.
+/// Replaces the CUB header of the same name: inclusive and exclusive scans.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 CUB_NAMESPACE_BEGIN
 
-/// Whether the results hold their own items in spite of an initial value.
+/// Whether each result includes its own item, even though there is an initial value.
 enum class ForceInclusive { Yes, No };
 
 template <typename In, typename Out, typename Operation, typename Init, typename Offset,
@@ -29,7 +29,7 @@ struct DispatchScan {
   }
 
  private:
-  /// Items may lie where the results go.
+  /// Scans the items in order. The results may overwrite the items.
   static void scan(In in, Out out, Operation operation, Init init, Offset count) {
     if (count == 0) return;
     if constexpr (cuda_on_cpu::is_there<Init>) {

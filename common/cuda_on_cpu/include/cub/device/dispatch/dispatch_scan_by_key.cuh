@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUB's header: a scan for each run of equal keys.
+/// Replaces the CUB header of the same name: one scan for each run of equal keys.
 
 #pragma once
 

@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUB's header: sorts of segments.
+/// Replaces the CUB header of the same name: sorts of segments.
 
 #pragma once
 

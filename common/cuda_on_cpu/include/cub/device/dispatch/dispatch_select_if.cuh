@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUB's header: the items that are chosen, and partitions.
+/// Replaces the CUB header of the same name: selections and partitions.
 
 #pragma once
 
@@ -11,8 +11,8 @@ CUB_NAMESPACE_BEGIN
 
 namespace detail::select {
 
-/// Which items are chosen: those with a flag, those that an operation says yes to, or to their
-/// flags, or the first of equal ones.
+/// Selects items: by a flag per item, by a predicate of the item or of its flag, or the first item
+/// of each run of equal items.
 template <typename In, typename Flags, typename Choose, typename Equality>
 struct Choice {
   using Item = it_value_t<In>;

@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUB's header: the place of an extremum.
+/// Replaces the CUB header of the same name: the index of an extreme item.
 
 #pragma once
 
@@ -17,7 +17,7 @@ struct dispatch_streaming_arg_reduce_t {
     using Pair = KeyValuePair<Offset, Init>;
     return cuda_on_cpu::in_order("cub::DeviceReduce", storage, bytes,
                                  static_cast<std::size_t>(count), stream, [=]() mutable {
-                                   // Of no items, the place is 1, as CUB has it.
+                                   // If there are no items, the index is 1, as in CUB.
                                    Pair best(count == 0 ? Offset{1} : Offset{0}, init);
                                    if (count != 0) best.value = in[0];
                                    for (Offset i = 1; i < count; ++i)

@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of CUB's header: partitions of three parts.
+/// Replaces the CUB header of the same name: partitions into three parts.
 
 #pragma once
 

@@ -1,5 +1,6 @@
 /// \file
-/// Found in place of CUB's header: a thread for each element that comes of others.
+/// Replaces the CUB header of the same name: computes each element from the elements of the inputs,
+/// with one thread per element.
 
 #pragma once
 

@@ -1,5 +1,6 @@
 /// \file
-/// Found in place of CUB's header: the first of equal keys, with its value.
+/// Replaces the CUB header of the same name: selects the first item of each run of equal keys, with
+/// its value.
 
 #pragma once
 

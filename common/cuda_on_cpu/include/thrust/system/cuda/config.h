@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of Thrust's header: its device is the CPU device.
+/// Replaces the Thrust header of the same name: selects the CPU device as the device of Thrust.
 
 #pragma once
 

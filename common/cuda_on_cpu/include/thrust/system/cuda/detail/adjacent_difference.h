@@ -1,5 +1,6 @@
 /// \file
-/// Found in place of Thrust's header: adjacent difference, in one thread of the device.
+/// Replaces the Thrust header of the same name: adjacent_difference runs in one thread of the
+/// device.
 
 #pragma once
 

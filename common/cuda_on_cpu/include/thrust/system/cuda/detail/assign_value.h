@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of Thrust's header: what becomes of an element that is assigned to.
+/// Replaces the Thrust header of the same name: assigns to one element in device memory.
 
 #pragma once
 
@@ -18,7 +18,7 @@ void assign_value(execution_policy<Policy>& policy, To to, From from) {
     cuda_cub::copy(policy, from, from + 1, to);
 }
 
-/// The systems are those of `to` and of `from`.
+/// `systems` contains the systems of `to` and `from`, in this order.
 template <typename System1, typename System2, typename To, typename From>
 void assign_value(cross_system<System1, System2>& systems, To to, From from) {
   if (cuda_on_cpu::is_on_device())

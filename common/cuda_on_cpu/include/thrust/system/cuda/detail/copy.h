@@ -1,5 +1,6 @@
 /// \file
-/// Found in place of Thrust's header: copies on the device, and between device and host.
+/// Replaces the Thrust header of the same name: copies within the device, and between device and
+/// host.
 
 #pragma once
 
@@ -9,7 +10,7 @@
 #include <thrust/system/cuda/detail/cross_system.h>
 #include <thrust/system/cuda/detail/execution_policy.h>
 
-// What is included next asks for them.
+// The headers that are included below require these declarations.
 THRUST_NAMESPACE_BEGIN
 namespace cuda_cub {
 
@@ -51,7 +52,8 @@ To copy(execution_policy<Policy>& policy, From first, From last, To result) {
 
 namespace __copy {
 
-/// What Thrust has for nvcc only: to the host, where a value is more than its bytes.
+/// Copies elements that are not trivially copyable from the device to the host. Thrust defines this
+/// overload only for nvcc.
 template <typename Device, typename Host, typename From, typename Size, typename To>
 To cross_system_copy_n(execution_policy<Device>& device, cpp::execution_policy<Host>& host,
                        From first, Size count, To result, thrust::detail::false_type) {

@@ -1,6 +1,6 @@
 /// \file
-/// Found in place of Thrust's header: min element, max element and minmax element, in one thread of
-/// the device.
+/// Replaces the Thrust header of the same name: min_element, max_element and minmax_element run in
+/// one thread of the device.
 
 #pragma once
 

@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of Thrust's header: find if, in one thread of the device.
+/// Replaces the Thrust header of the same name: find_if runs in one thread of the device.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 /// \file
-/// Found in place of Thrust's header: a thread of the device for each element. All that Thrust
-/// makes of it, as transform, fill and gather, comes with it.
+/// Replaces the Thrust header of the same name: for_each with one thread of the device per element.
+/// Thrust implements further algorithms with for_each, such as transform, fill and gather.
 
 #pragma once
 

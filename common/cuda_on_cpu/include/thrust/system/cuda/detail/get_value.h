@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of Thrust's header: what becomes of an element that is read.
+/// Replaces the Thrust header of the same name: reads one element in device memory.
 
 #pragma once
 
@@ -16,7 +16,8 @@ thrust::detail::it_value_t<Pointer> get_value(execution_policy<Policy>& policy, 
   using Value = thrust::detail::it_value_t<Pointer>;
   const auto* from = thrust::raw_pointer_cast(pointer);
   if (cuda_on_cpu::is_on_device()) return *from;
-  // It is more than its bytes only where it is on the device.
+  // On the host, only the bytes of the element are copied; its constructor and destructor are not
+  // called.
   union Copied {
     Value value;
     Copied() {}

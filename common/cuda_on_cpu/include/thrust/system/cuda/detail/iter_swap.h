@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of Thrust's header: two elements change places.
+/// Replaces the Thrust header of the same name: swaps two elements.
 
 #pragma once
 

@@ -1,5 +1,6 @@
 /// \file
-/// Found in place of Thrust's header: memory on the device; of a kernel that asks, from its heap.
+/// Replaces the Thrust header of the same name: allocates device memory, or in a kernel memory of
+/// the device heap.
 
 #pragma once
 

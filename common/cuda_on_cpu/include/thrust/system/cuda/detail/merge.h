@@ -1,5 +1,6 @@
 /// \file
-/// Found in place of Thrust's header: merge and merge by key, in one thread of the device.
+/// Replaces the Thrust header of the same name: merge and merge_by_key run in one thread of the
+/// device.
 
 #pragma once
 

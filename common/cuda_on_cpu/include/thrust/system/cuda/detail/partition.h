@@ -1,6 +1,6 @@
 /// \file
-/// Found in place of Thrust's header: partition, stable partition and stable partition copy, in one
-/// thread of the device.
+/// Replaces the Thrust header of the same name: partition, stable_partition and
+/// stable_partition_copy run in one thread of the device.
 
 #pragma once
 

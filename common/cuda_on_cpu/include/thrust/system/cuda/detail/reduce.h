@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of Thrust's header: reduce, in one thread of the device.
+/// Replaces the Thrust header of the same name: reduce runs in one thread of the device.
 
 #pragma once
 

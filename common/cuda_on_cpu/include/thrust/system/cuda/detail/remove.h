@@ -1,5 +1,6 @@
 /// \file
-/// Found in place of Thrust's header: remove if and remove copy if, in one thread of the device.
+/// Replaces the Thrust header of the same name: remove_if and remove_copy_if run in one thread of
+/// the device.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 /// \file
-/// Found in place of Thrust's header: inclusive scan and exclusive scan, in one thread of the
-/// device.
+/// Replaces the Thrust header of the same name: inclusive_scan and exclusive_scan run in one thread
+/// of the device.
 
 #pragma once
 

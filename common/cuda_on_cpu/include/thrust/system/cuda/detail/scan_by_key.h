@@ -1,6 +1,6 @@
 /// \file
-/// Found in place of Thrust's header: inclusive scan by key and exclusive scan by key, in one
-/// thread of the device.
+/// Replaces the Thrust header of the same name: inclusive_scan_by_key and exclusive_scan_by_key run
+/// in one thread of the device.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 /// \file
-/// Found in place of Thrust's header: set difference, set intersection, set symmetric difference
-/// and set union, in one thread of the device.
+/// Replaces the Thrust header of the same name: set_difference, set_intersection,
+/// set_symmetric_difference and set_union run in one thread of the device.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 /// \file
-/// Found in place of Thrust's header: stable sort and stable sort by key, in one thread of the
-/// device.
+/// Replaces the Thrust header of the same name: stable_sort and stable_sort_by_key run in one
+/// thread of the device.
 
 #pragma once
 

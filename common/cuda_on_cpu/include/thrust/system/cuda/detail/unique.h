@@ -1,6 +1,6 @@
 /// \file
-/// Found in place of Thrust's header: unique, unique copy and unique count, in one thread of the
-/// device.
+/// Replaces the Thrust header of the same name: unique, unique_copy and unique_count run in one
+/// thread of the device.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 /// \file
-/// Found in place of Thrust's header: unique by key and unique by key copy, in one thread of the
-/// device.
+/// Replaces the Thrust header of the same name: unique_by_key and unique_by_key_copy run in one
+/// thread of the device.
 
 #pragma once
 

@@ -1,5 +1,5 @@
 /// \file
-/// Found in place of Thrust's header: streams, copies and errors of its device.
+/// Replaces the Thrust header of the same name: streams, copies and errors of the device.
 
 #pragma once
 
@@ -19,7 +19,7 @@ inline cudaStream_t default_stream() {
 #endif
 }
 
-// A policy that has a stream, or need not be waited for, says so by functions of its own.
+// A policy overloads these functions to select its stream, or to make synchronisation optional.
 template <typename Policy>
 cudaStream_t get_stream(execution_policy<Policy>&) {
   return default_stream();
@@ -45,7 +45,7 @@ cudaError_t synchronize_optional(execution_policy<Policy>& policy) {
                                                                             : cudaSuccess;
 }
 
-/// What a call returned ends up here, so that nobody else need ask for it.
+/// Throws a failed status as an exception, and clears the last error of the runtime.
 inline void throw_on_error(cudaError_t status, const char* what = "the device failed") {
   if (status == cudaSuccess) return;
   (void)cudaGetLastError();

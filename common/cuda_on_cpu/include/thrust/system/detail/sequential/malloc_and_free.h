@@ -1,5 +1,6 @@
 /// \file
-/// Found in place of Thrust's header: memory of whoever asks for it, a kernel or the host.
+/// Replaces the Thrust header of the same name: allocates memory of the device heap in a kernel,
+/// and host memory on the host.
 
 #pragma once
 

@@ -1,5 +1,6 @@
 /// \file
-/// Found in place of Thrust's header: bytes are copied where the analysis sees it.
+/// Replaces the Thrust header of the same name: copies bytes in a way that the analysis can
+/// observe.
 
 #pragma once
 

@@ -1,5 +1,6 @@
 /// \file
-/// Found in place of Thrust's header: kernels are launched by those that stand in for CUB's.
+/// Replaces the Thrust header of the same name, which is not needed: the replacements of CUB's
+/// headers launch the kernels.
 
 #pragma once
 
