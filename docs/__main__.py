@@ -1,21 +1,21 @@
-"""The commands of the documentation, for people and for the build: python3 docs COMMAND ARGUMENT...
+"""The commands of the documentation, for users and for the build: python3 docs COMMAND ARGUMENT...
 
     book        makes the book                              (Meson runs it)
     page        prints a page as Doxygen reads it           (Doxygen runs it)
     serve       serves the book to this machine             (./climb serve runs it)
     install     installs the book                           (Meson runs it)
-    figures     checks the figures on the pages against the recorded runs, or updates them
-    ends        updates the table in the README of where each ladder ends
+    figures     checks the figures on the pages against the recorded runs, or replaces wrong figures
+    ends        updates the README's table of the fastest stage of each workload
     lines       updates the numbers of changed lines in the tables of the pages
-    pictures    makes the README's pictures
+    pictures    draws the README's pictures
     record      records a machine's results                 (./climb --record runs it)
     counters    records the counters of NVIDIA's profiler
-    sanitizers  records what NVIDIA's compute-sanitizer reports about seeded faults
+    sanitizers  records the reports of NVIDIA's compute-sanitizer on seeded faults
     conformance  runs the tests of the CPU device on a GPU and records the results
     rounding    measures the rounding errors of the stages of Durbin-Levinson
     energy      measures the energy error of n-body by precision
     communication  measures or simulates the cost of messages between ranks
-    fits        makes the figures of the chapter on least squares
+    fits        writes the figures of the chapter on least squares
 
 The docstring of each module, in book/, draw/ or measure/, describes its arguments.
 """

@@ -1,12 +1,13 @@
-"""Runs `meson test`, says once more what failed, and closes with the line «N passed, N failed, N skipped» over all
+"""Runs `meson test`, repeats the failures at the end, and prints a last line «N passed, N failed, N skipped» over all
 test cases.
 
 Usage: run_tests.py MESON BUILD_DIRECTORY [--targets | --announce STEPS] [--quick | WORD ...]
 
-A word is a workload, such as ata, for the tests of its programs and of its stage zero; a suite, such as runner or cpu-device; or gpu,
-for the tests that start a program for a GPU. Without words, all tests run; with --quick, those that QUICK names. With --targets no
-test runs: the targets that have to be built for the tests are printed, one per line. With --announce no test runs either: a sentence says
-how many build steps (STEPS) and tests there are, and about how long they take.
+A word is a workload, such as ata, for the tests of its programs and of its stage zero; or a suite, such as runner or
+cpu-device; or gpu, for the tests that start a program for a GPU. Without words, all tests run; with --quick, the tests
+in QUICK run. With --targets no test runs: the targets that have to be built for the tests are printed, one per line.
+With --announce no test runs either: a sentence names the numbers of build steps (STEPS) and tests, and an estimate of
+their duration.
 """
 
 import collections
@@ -18,20 +19,20 @@ import sys
 import xml.etree.ElementTree
 
 
-# How many lines of a failure are shown.
+# The number of lines of a failure that are shown.
 LINES = 40
 
-# What --quick runs: every stage on the data set tiny, the unit tests, and tests of each tool that need few programs.
+# The tests of --quick: every stage on the data set tiny, the unit tests, and tests of each tool that need few programs.
 QUICK = {"quick": None, "unit": None, "runner": ["launcher", "runs of tests"], "CPU device": ["rewriter", "gallery"],
          "slicer": ["directives", "slice"], "book": ["hosted", "spelling"]}
 
-# Processor time of a build step with an empty compiler cache, and of a test program that has not run in this build directory:
-# means over all of them, measured on 2026-11-29.
+# The processor time, in seconds, of a build step with an empty compiler cache, and of a test program that has not run
+# in this build directory. These are means over all of them, measured on 2026-11-29.
 SECONDS_PER_STEP, SECONDS_PER_TEST = 1.6, 2.9
 
 
 class Unknown(Exception):
-    """A word that chooses no tests."""
+    """A word that selects no tests."""
 
 
 def outcome(case):
@@ -44,7 +45,7 @@ def outcome(case):
 
 
 def message(case):
-    """What a failed test case said, without saying it twice."""
+    """The message of a failed test case, without repetitions."""
     said = [f.text or f.get("message") or "" for kind in ("failure", "error") for f in case.findall(kind)]
     return "\n".join(dict.fromkeys(said)).strip()
 
@@ -62,12 +63,12 @@ def read(report):
 
 
 def introspection(build, what):
-    """What Meson says of the tests, or of the targets."""
+    """Meson's description of the tests or of the targets."""
     return json.loads(pathlib.Path(build, "meson-info", f"intro-{what}.json").read_text())
 
 
 def there_is(build):
-    """The tests of each workload, as pairs of suite and name, and the suites by the words that choose them."""
+    """The tests of each workload, as pairs of suite and name, and the suites by the words that select them."""
     tests = [(suite.partition(":")[2], test["name"])
              for test in introspection(build, "tests") for suite in test["suite"]]
     workloads = {name.partition("-")[0]: [] for suite, name in tests if suite == "contract"}
@@ -87,7 +88,7 @@ def of_gpu(build):
 
 
 def selection(build, words):
-    """The suites that words choose, and what they choose beside these, as pairs of suite and name."""
+    """The suites that words select, and the other tests that they select, as pairs of suite and name."""
     workloads, suites = there_is(build)
     if words == ["--quick"]:
         present = {(suite.partition(":")[2], test["name"]) for test in introspection(build, "tests") for suite in test["suite"]}
@@ -105,7 +106,7 @@ def selection(build, words):
 
 
 def chosen(build, words):
-    """The arguments of `meson test` for each run that it takes to run what the words choose, all of it once."""
+    """The arguments of `meson test` for each run that is needed to run each selected test once."""
     if not words:
         return [[]]
     whole, tests = selection(build, words)
@@ -115,7 +116,7 @@ def chosen(build, words):
 
 
 def chosen_tests(build, words):
-    """The tests that the words choose, as Meson describes them."""
+    """The tests that the words select, as Meson describes them."""
     whole, tests = selection(build, words)
     for test in introspection(build, "tests"):
         suites = [suite.partition(":")[2] for suite in test["suite"]]
@@ -124,19 +125,19 @@ def chosen_tests(build, words):
 
 
 def targets(build, words):
-    """What has to be built for the tests that the words choose, as ninja calls it."""
+    """The targets that the selected tests need, with the names that ninja uses."""
     needed = {target for test in chosen_tests(build, words) for target in test["depends"]}
     return sorted(str(pathlib.Path(target["filename"][0]).relative_to(pathlib.Path(build).resolve()))
                   for target in introspection(build, "targets") if target["id"] in needed)
 
 
 def durations_file(build):
-    """Where the duration of each test is kept between runs."""
+    """The path of the file that stores the duration of each test between runs."""
     return pathlib.Path(build, "test_durations.json")
 
 
 def durations(build):
-    """The seconds that each test took the last time it ran in this build directory."""
+    """The seconds that each test took in its last run in this build directory."""
     try:
         return json.loads(durations_file(build).read_text())
     except (FileNotFoundError, ValueError):
@@ -144,13 +145,14 @@ def durations(build):
 
 
 def name_in_log(test):
-    """The name of a test in Meson's log, which has its suite and the project, since two suites may have a test of one name."""
+    """The name of a test in Meson's log. It contains the suite and the project, because two suites may have tests of
+    the same name."""
     project, _, suite = test["suite"][0].partition(":")
     return f"{suite} - {project}:{test['name']}"
 
 
 def keep_durations(build, log):
-    """Keeps how long the tests of a run took."""
+    """Stores the durations of the tests of a run."""
     new = {test["name"]: test["duration"] for test in map(json.loads, log.read_text().splitlines() if log.exists() else [])
            if "duration" in test}
     durations_file(build).write_text(json.dumps(durations(build) | new))
@@ -163,11 +165,11 @@ def in_minutes(seconds):
 
 
 def announcement(build, steps, words):
-    """What will be built and run, and about how long it takes on this machine."""
+    """A sentence about what will be built and run, with an estimate of its duration on this machine."""
     cores = len(os.sched_getaffinity(0))
     names = [name_in_log(test) for test in chosen_tests(build, words)]
     known = durations(build)
-    # The recorded duration of a test is that beside other tests, one more than there are cores.
+    # The recorded duration of a test was measured while other tests ran: one test more than there are cores.
     seconds = sum(known[name] * cores / (cores + 1) if name in known else SECONDS_PER_TEST for name in names) / cores
     build_part = f"{steps} build steps (with an empty compiler cache, about {in_minutes(steps * SECONDS_PER_STEP / cores)}), then "
     return (f"On {cores} core{'s' if cores > 1 else ''}: {build_part if steps else ''}"
@@ -175,7 +177,7 @@ def announcement(build, steps, words):
 
 
 def bad_tests(log):
-    """Names of the tests that did not pass, how each ended, and the last lines that it wrote."""
+    """Yields the names of the tests that did not pass, their results, and the last lines of their output."""
     for test in map(json.loads, log.read_text().splitlines() if log.exists() else []):
         if test["result"] not in ("OK", "SKIP", "EXPECTEDFAIL"):
             wrote = [*test.get("stdout", "").splitlines(), *test.get("stderr", "").splitlines()]
@@ -183,8 +185,8 @@ def bad_tests(log):
 
 
 def explained(failures, tests):
-    """The failures, with what their tests wrote where a case says nothing, and tests that ended badly though each of their
-    cases passed: after the last case, or by the time limit."""
+    """The failures, with the output of their tests if a case has no message. Tests that failed although each of their
+    cases passed are added; they failed after the last case, or by the time limit."""
     def belongs(name, test):
         return any(f".{test}{end}" in name for end in ".:")
 
@@ -196,11 +198,12 @@ def explained(failures, tests):
 
 
 def run(meson, build, arguments):
-    """The exit status of `meson test`, counts by outcome, and what failed."""
+    """Runs `meson test`; returns its exit status, counts by outcome, and the failures."""
     report, log = (pathlib.Path(build, "meson-logs", f"testlog.{kind}") for kind in ("junit.xml", "json"))
     for file in (report, log):
         file.unlink(missing_ok=True)
-    # One test more than there are cores, since some of them wait: for a browser, for ranks, for what they started.
+    # One test more than there are cores runs at a time, because some tests wait for a browser, for ranks or for their
+    # child processes.
     environment = {"MESON_TESTTHREADS": str(len(os.sched_getaffinity(0)) + 1)} | os.environ
     status = subprocess.run([meson, "test", "-C", build, "--no-rebuild", "--print-errorlogs", *arguments],
                             env=environment).returncode
@@ -214,7 +217,7 @@ def run(meson, build, arguments):
 
 
 def main(meson, build, *words):
-    """The exit status: that of Meson, 1 where no test passed, 2 where a word chooses none."""
+    """Runs the tests; returns Meson's exit status, 1 if no test passed, or 2 if a word selects no test."""
     try:
         if words[:1] == ("--targets",):
             print("\n".join(targets(build, list(words[1:]))))

@@ -44,7 +44,7 @@ void leave_out(const std::string& tests) {
 
 namespace {
 
-/// Stands for all tests that need a device.
+/// The test that is skipped in place of all tests that need a device.
 class DeviceTest : public testing::Test {
  public:
   explicit DeviceTest(std::string missing) : missing_(std::move(missing)) {}

@@ -1,16 +1,16 @@
-"""What the tests in Python print: TAP, which meson reads."""
+"""The output of the tests in Python: TAP, which Meson reads."""
 
 
 def skip(why):
-    """Says that nothing is checked here, and why."""
+    """Prints that all checks are skipped, and the reason."""
     print(f"1..0 # SKIP {why}")
 
 
 def report(checks, most=20):
-    """Prints one line per check and, below it, its first problems; all of them if most is None.
+    """Prints one line per check and, below it, its first `most` problems, or all problems if `most` is None.
 
-    Checks are pairs: what is checked, and an iterable of sentences, its problems. These are evaluated in order, each just
-    before its line is printed.
+    A check is a pair of a description and an iterable of sentences, its problems. The iterables are evaluated in order,
+    each just before its line is printed.
     """
     checks = list(checks)
     print(f"1..{len(checks)}")

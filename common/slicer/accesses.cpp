@@ -10,12 +10,13 @@
 namespace slicer {
 namespace {
 
-/// Whether each iteration of a loop has a variable of its own.
+/// Whether each iteration of a loop has its own copy of the accessed memory.
 bool is_private(const Access& access, const Loop& loop) {
   const Variable& variable = *access.place.variable;
   if (&variable == loop.variable && access.place.steps.empty()) return true;
   if (!variable.frame || variable.is_named || !variable.frame->is_within(loop.frame)) return false;
-  // What a name stands for was read when it was made.
+  // The target of a reference was read when the reference was made, so a read through it is
+  // private.
   if (variable.is_stray && access.is_write) return false;
   return variable.owns || !has_element(access.place);
 }
@@ -29,7 +30,7 @@ bool names(CXCursor cursor, CXCursor declaration) {
                      [&](CXCursor part) { return names(part, declaration); });
 }
 
-/// Whether a construct contains a jump, or what may be one.
+/// Whether a construct contains a jump, or may contain one.
 bool has_jump(CXCursor cursor) {
   switch (clang_getCursorKind(cursor)) {
     case CXCursor_GotoStmt:
@@ -83,7 +84,8 @@ std::string need_after(const Function& function, const Loop& loop, const Variabl
   std::size_t last = 0;
   for (std::size_t a = 0; a < function.accesses.size(); ++a)
     if (function.accesses[a].frame->is_within(loop.frame)) last = a;
-  /// The innermost loop around both that runs again before the variable ends.
+  /// The innermost loop around both the frame and `loop` that iterates again within the variable's
+  /// lifetime.
   const auto repeats = [&](const Frame* frame) -> const Frame* {
     for (; frame; frame = frame->parent)
       if (frame->loop && frame->loop != &loop && loop.frame->is_within(frame) &&
@@ -91,7 +93,7 @@ std::string need_after(const Function& function, const Loop& loop, const Variabl
         return frame;
     return nullptr;
   };
-  /// Whether a read that comes after so many accesses may get a value from before the loop's end.
+  /// Whether a read after the first `at` accesses may get a value from before the end of the loop.
   const auto may_get_value = [&](const Frame* frame, std::size_t at) {
     const bool is_behind = at > last;
     const Frame* again = is_behind ? nullptr : repeats(frame);

@@ -10,15 +10,16 @@
 
 namespace slicer {
 
-/// The accesses of a loop, without those to variables that each iteration declares itself.
+/// The accesses within a loop, except those to variables that each iteration declares itself.
 std::vector<const Access*> accesses_of(const Function& function, const Loop& loop);
 
-/// Why a part of a function cannot be analysed; empty if it can be.
-/// \param with_output whether output counts
+/// The reason why a part of a function cannot be analysed; empty if there is none.
+/// \param with_output whether output of the program is a reason, too
 std::string trouble_in(const Function& function, const Frame& frame,
                        const std::vector<const Access*>& accesses, bool with_output = true);
 
-/// The reason why the program may need the final value of a variable after a loop, or nothing.
+/// The reason why the program may need the final value of a variable after a loop; empty if it does
+/// not.
 std::string need_after(const Function& function, const Loop& loop, const Variable& variable);
 
 /// Whether each iteration writes a variable before reading it, so that the variable can be private.

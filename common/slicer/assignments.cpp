@@ -17,7 +17,8 @@ Update update_of(const std::string& operation) {
   return Update::none;
 }
 
-/// The terms of a sum or the factors of a product, with what is subtracted told apart.
+/// Collects the terms of a sum in `added` and the subtracted ones in `taken`, or the factors of a
+/// product in `added`.
 void flatten(const Source& source, CXCursor cursor, bool is_sum, bool is_taken,
              std::vector<CXCursor>& added, std::vector<CXCursor>& taken) {
   cursor = stripped(cursor);
@@ -43,8 +44,8 @@ bool is_floating(CXType type) {
          type.kind == CXType_Half || type.kind == CXType_Float16;
 }
 
-/// Whether the order of updates affects only the rounding. Updates of an integer have to add
-/// integers, because a sum that loses its fraction at each step depends on the order.
+/// Whether the order of updates affects only the rounding. Integers may only be updated with
+/// integers, because a sum that loses its fraction in each step depends on the order.
 bool may_commute(CXCursor left, CXCursor right) {
   const CXType type = clang_getCursorType(left);
   const CXType given = clang_getCursorType(stripped(right));
@@ -54,7 +55,8 @@ bool may_commute(CXCursor left, CXCursor right) {
   return !is_whole || (is_number_type(given) && !is_floating(given)) || is_dependent_type(given);
 }
 
-/// Whether the stored minimum or maximum is the computed one. A smaller integer type wraps around.
+/// Whether the stored minimum or maximum is the computed value. A smaller integer type wraps
+/// around.
 bool may_compare(CXCursor left, CXCursor right) {
   const CXType type = clang_getCursorType(left), given = clang_getCursorType(stripped(right));
   const bool is_same = without_reference(type).kind == without_reference(given).kind;
@@ -65,7 +67,8 @@ bool may_compare(CXCursor left, CXCursor right) {
 
 bool is_bool(CXType type) { return without_reference(type).kind == CXType_Bool; }
 
-/// A bool does not store a sum, a product or a parity, only whether the result is zero.
+/// Whether a variable can store a sum, a product or a parity. A bool stores only whether the result
+/// is zero.
 bool may_add_up(CXType type) { return !is_bool(type); }
 
 }  // namespace
@@ -192,7 +195,7 @@ bool Reader::updates_if(const Cursors& parts) {
   const std::string one = source_.text(stripped(choice.one));
   const std::string two = source_.text(stripped(choice.other));
   if (!may_commute(left, operands[1]) || !may_compare(left, operands[1])) return false;
-  // if (m < x) m = x takes the larger one, though it asks for the smaller.
+  // if (m < x) m = x computes the maximum, whereas `choice` is the minimum of m and x.
   const bool is_turned = one == name && two == other;
   if (!is_turned && !(one == other && two == name)) return false;
   if (is_turned)

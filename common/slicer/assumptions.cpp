@@ -13,7 +13,7 @@ bool leaves(const Place& place) {
                      [](const Step& step) { return step.leaves; });
 }
 
-/// Memory of a declaration in the function, to which no other name can refer.
+/// Whether a location is memory of a declaration in the function, to which no other name can refer.
 bool is_own(const Place& place) {
   const Variable& variable = *place.variable;
   const bool is_local = variable.frame || variable.parameter >= 0;
@@ -21,7 +21,7 @@ bool is_own(const Place& place) {
   return is_local && variable.is_object && !leaves(place);
 }
 
-/// The signed type of the same size: both may name the same number.
+/// The signed type of the same size, through which C++ permits access to the same number.
 CXTypeKind with_sign(CXTypeKind type) {
   switch (type) {
     case CXType_UShort:
@@ -165,7 +165,7 @@ class Collected {
         fmt::format("subscripts of `{}` are within its extents", name_of(touched.access->place)));
   }
 
-  /// Compares a subscript with the declared extent.
+  /// Checks a subscript against the declared extent of its array.
   void compare(const Touched& touched, std::size_t s) {
     const Space& space = pairs_.space();
     const Step& step = touched.access->place.steps[s];

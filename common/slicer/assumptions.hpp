@@ -15,7 +15,8 @@ struct Assumed {
   std::string contradiction;  ///< a statement of the file against an assumption, or empty
 };
 
-/// Whether two accesses are to different memory by assumption, and not by the rules of C++.
+/// Whether the rules of C++ do not exclude that two accesses overlap, so that their disjointness is
+/// an assumption.
 bool need_assumption(const Access& one, const Access& other);
 
 /// The assumptions that a verdict on the accesses in a frame requires.

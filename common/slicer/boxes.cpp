@@ -14,13 +14,14 @@ isl::set parameters_of(const isl::set& set) { return isl::manage(isl_set_params(
 
 namespace {
 
-/// The first and the last of some numbers.
+/// The first and the last index along one dimension, as functions of the parameters and as text.
 struct Sides {
   isl::pw_aff first, last;
   Extent text;
 };
 
-/// `{ [v] -> [x0, x1] : v <= x0 }`, or so, for one of the dimensions of an array.
+/// The map `{ [v] -> [x0, x1, ...] : v sign xd }` for dimension d of an array with `rank`
+/// dimensions.
 isl::map along(std::size_t rank, std::size_t d, const char* sign) {
   std::string all;
   for (std::size_t each = 0; each < rank; ++each)
@@ -29,7 +30,7 @@ isl::map along(std::size_t rank, std::size_t d, const char* sign) {
       shared_context().get(), fmt::format("{{ [v] -> [{}] : v {} x{} }}", all, sign, d).c_str()));
 }
 
-/// Whether a test succeeds without much work.
+/// Whether a test succeeds within a small number of isl operations.
 template <typename Test>
 bool is_soon(const Test& test) {
   isl_ctx* context = shared_context().get();
@@ -53,7 +54,7 @@ isl::set united(const std::vector<isl::set>& sets) {
   return isl::manage(isl_set_coalesce(all.release()));
 }
 
-/// Takes in what lies between other sides.
+/// Enlarges the range `sides` so that it also contains the range `more`.
 void widen(Sides& sides, const Sides& more, const isl::set& context) {
   if (sides.first.is_null()) {
     sides = more;
@@ -78,8 +79,8 @@ void widen(Sides& sides, const Sides& more, const isl::set& context) {
   }
 }
 
-/// The ends of elements along a dimension: the largest of the lower bounds and the smallest of the
-/// upper ones.
+/// The range of a set's elements along a dimension: from the largest of the lower bounds to the
+/// smallest of the upper bounds.
 Sides sides_of(const isl::set& elements, std::size_t d, const isl::set& context) {
   isl_set* numbers = isl_set_copy(elements.get());
   const auto rank = static_cast<unsigned>(isl_set_dim(numbers, isl_dim_set));
@@ -117,7 +118,7 @@ Sides sides_of(const isl::set& elements, std::size_t d, const isl::set& context)
   return sides;
 }
 
-/// The parts of a set, each without a choice.
+/// The convex parts (basic sets) of a set.
 std::vector<isl::set> parts_of(const isl::set& set) {
   std::vector<isl::set> parts;
   isl_set_foreach_basic_set(
@@ -133,8 +134,8 @@ std::vector<isl::set> parts_of(const isl::set& set) {
 
 }  // namespace
 
-/// A box around some elements, by the inequalities that hold for all of them. Returns whether each
-/// of its sides is touched in each slice that touches anything.
+/// A box around some elements, from inequalities that hold for all of them. `is_tight` is set if
+/// each side of the box contains an element in each slice with accesses.
 Box box_around(const std::vector<isl::set>& elements, const isl::set& context) {
   const auto rank = static_cast<std::size_t>(isl_set_dim(elements.front().get(), isl_dim_set));
   Box box;
@@ -152,8 +153,8 @@ Box box_around(const std::vector<isl::set>& elements, const isl::set& context) {
         widen(sides, more, context);
         continue;
       }
-      // No inequality may hold for all elements that a choice selects from, as in i > 0 ? i - 1 :
-      // 0.
+      // A subscript such as i > 0 ? i - 1 : 0 selects from several sets of elements, so no single
+      // inequality need hold for all of them.
       for (const isl::set& part : parts_of(each)) {
         const Sides more = sides_of(part, d, context);
         if (!is_bounded(more)) return {};

@@ -20,15 +20,17 @@ struct Extent {
 struct Box {
   std::vector<Extent> sides;  ///< empty if the elements are unbounded
   bool is_exact = false;      ///< whether the slice accesses all elements of the box
-  bool is_tight = false;      ///< whether no side can be shorter, for slices with accesses
+  bool is_tight = false;      ///< whether each side is as short as possible, for slices with
+                              ///< accesses
   isl::set where;             ///< the slices with at least one access
   isl::set empty;             ///< the slices whose box has no elements
 };
 
-/// The parameters for which a set has elements.
+/// The parameter values for which a set has elements.
 isl::set parameters_of(const isl::set& set);
 
-/// A box that contains all elements, from the inequalities that each of the sets satisfies.
+/// A box that contains all elements. Its sides follow from inequalities that hold for each of the
+/// sets.
 /// \param context constraints on the parameters
 Box box_around(const std::vector<isl::set>& elements, const isl::set& context);
 

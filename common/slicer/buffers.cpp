@@ -81,7 +81,8 @@ std::vector<std::string> Transfers::names_from_outside() const {
   for (const Variable& variable : marked_.function->variables) {
     const bool is_inside = variable.frame && variable.frame->is_within(nest);
     const bool is_around = !variable.frame || nest->is_within(variable.frame);
-    // Where a loop begins is kept by the name that it is said with.
+    // The copy that keeps the value of a size or a start of a loop has the name of the variable
+    // that it copies.
     const bool is_copy = variable.value && variable.value->operation == Operation::symbol &&
                          variable.value->text == variable.name;
     if (is_inside && !is_copy) own.insert(variable.name);

@@ -6,7 +6,7 @@
 namespace slicer {
 namespace {
 
-/// Whether a function is made of a template, and not written as a case of its own.
+/// Whether a function is an implicit instance of a template, not an explicit specialisation.
 bool is_made_of(CXCursor function, CXCursor pattern) {
   const auto is_at = [&](CXCursor other) {
     return clang_equalLocations(clang_getCursorLocation(function), clang_getCursorLocation(other));
@@ -14,7 +14,7 @@ bool is_made_of(CXCursor function, CXCursor pattern) {
   return is_at(pattern) || is_at(clang_getCursorDefinition(pattern));
 }
 
-/// Finds the functions of namespaces, by their names.
+/// Collects the functions of all namespaces by name.
 void find_names(const Source& source, CXCursor cursor, Callees::Named& named) {
   for (const CXCursor child : children_of(cursor)) {
     const CXCursorKind kind = clang_getCursorKind(child);
@@ -25,7 +25,7 @@ void find_names(const Source& source, CXCursor cursor, Callees::Named& named) {
   }
 }
 
-/// Whether a function may be called with so many arguments.
+/// Whether a function accepts a given number of arguments.
 bool takes(CXCursor function, std::size_t arguments) {
   const CXCursorKind kind = clang_getCursorKind(function);
   if (kind != CXCursor_FunctionDecl && kind != CXCursor_FunctionTemplate) return true;
@@ -43,8 +43,8 @@ bool takes(CXCursor function, std::size_t arguments) {
   return needed <= arguments && (arguments <= most || is_open);
 }
 
-/// Whether a function of <math.h> or <cmath> only computes its result. Functions with a second
-/// result, and lgamma(), which sets a global variable, are not among them.
+/// Whether a function of <math.h> or <cmath> only computes its result. The list omits functions
+/// with a second result and lgamma(), which sets a global variable.
 bool is_mathematical(const std::string& name) {
   static const std::set<std::string> functions{
       "abs",    "labs",     "llabs",     "fabs",   "sqrt",      "cbrt",      "hypot",      "exp",
@@ -142,7 +142,8 @@ bool Callees::can_follow(CXCursor function) const {
 }
 
 std::optional<CXCursor> Callees::method_of(CXCursor method) const {
-  // What a lambda captures by value may differ from what its body names.
+  // A variable that a lambda captures by value may differ from the variable of this name outside of
+  // the lambda.
   const bool is_lambda =
       clang_Cursor_isAnonymous(clang_getCursorSemanticParent(method)) ||
       text_of(clang_getCursorSpelling(clang_getCursorSemanticParent(method))).empty();

@@ -24,9 +24,9 @@ class Callees {
 
   explicit Callees(const Source& source);
 
-  /// The function that a call with a number of arguments invokes, or the name of the overload set
-  /// if several functions fit. Within a template, a function that is declared elsewhere may fit,
-  /// too.
+  /// The function that a call with a number of arguments invokes. If several functions fit, returns
+  /// the name of the overload set. In a template, a function that is declared elsewhere may fit as
+  /// well.
   CXCursor declaration_of(CXCursor callee, std::size_t arguments) const;
   /// Whether a function of the standard library only computes a value, without side effects.
   bool is_pure(CXCursor callee, const std::string& name) const;

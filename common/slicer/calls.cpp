@@ -9,14 +9,15 @@
 namespace slicer {
 namespace {
 
-/// Whether a kernel is called for many threads.
+/// Whether an expression launches a kernel.
 bool is_launch(const Source& source, CXCursor cursor) {
   const std::vector<Token> tokens = source.tokens(source.range(cursor));
   return std::find_if(tokens.begin(), tokens.end(),
                       [](const Token& token) { return token == "<<<"; }) != tokens.end();
 }
 
-/// The operator among the parts of a call that is not resolved yet, within a template.
+/// The operator among the parts of a call in a template that is not resolved yet; empty if there is
+/// none.
 std::string overloaded_name(const Cursors& parts) {
   for (const CXCursor part : parts)
     if (const CXCursor named = clang_getCursorReferenced(stripped(part));
@@ -37,7 +38,8 @@ bool is_string_type(CXType type) {
   return is_of_library(clang_getTypeDeclaration(without_reference(type)), "basic_string");
 }
 
-/// Whether all arguments are numbers, also by assumption, so that no operator of a class is called.
+/// Whether all arguments are numbers, possibly by assumption, so that no operator of a class is
+/// called.
 bool are_numbers(const Cursors& arguments) {
   return std::all_of(arguments.begin(), arguments.end(), [](CXCursor argument) {
     const CXType type = clang_getCursorType(stripped(argument));
@@ -51,7 +53,7 @@ bool is_default(CXCursor argument) {
   return clang_getCursorKind(argument) == CXCursor_UnexposedExpr && children_of(argument).empty();
 }
 
-/// An array, or a row of one: those of the same array are of the same size.
+/// Whether a location is an array, or one of its rows, all of which have the same size.
 bool is_whole(const Place& place) {
   return !place.is_loose && std::all_of(place.steps.begin(), place.steps.end(),
                                         [](const Step& step) { return step.is_row; });
@@ -291,7 +293,7 @@ std::optional<Term> Reader::read_body(CXCursor callee, CXCursor function, const 
     if (clang_getCursorKind(child) == CXCursor_CompoundStmt) body = child;
   }
   if (parameters.size() != arguments.size() || clang_Cursor_isNull(body)) return {};
-  // The body of a template is read with operators of numbers.
+  // The body of a template is read for numbers, so other arguments might call different operators.
   if (is_made_for_others(clang_getCursorReferenced(callee))) return {};
   const bool is_template = clang_getCursorKind(function) == CXCursor_FunctionTemplate;
   for (std::size_t p = 0; is_template && p < parameters.size(); ++p)

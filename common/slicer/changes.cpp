@@ -8,12 +8,12 @@
 namespace slicer {
 namespace {
 
-/// Whether a function may change what is given for a parameter.
+/// Whether a function may change the argument that is passed for a parameter.
 bool may_change(CXType parameter) {
   return is_reference(parameter) && !is_constant_type(parameter);
 }
 
-/// Whether an object may have a second name for what it is made with.
+/// Whether an object may refer to the objects that initialise it.
 bool has_reference(CXType type) {
   bool found = false;
   clang_Type_visitFields(
@@ -33,7 +33,8 @@ bool is_among(const Cursors& cursors, CXCursor declaration) {
                      [&](CXCursor each) { return clang_equalCursors(each, declaration); });
 }
 
-/// Methods of arrays and views that leave them as they are, though not their elements.
+/// Whether a method of arrays and views does not change the object itself. It may give access to
+/// the elements.
 bool only_looks(const std::string& method) {
   static const std::set<std::string> methods{"extent", "size",  "row",  "data", "begin",
                                              "end",    "front", "back", "at",   "empty"};
@@ -80,7 +81,7 @@ void Changes::note(CXCursor cursor, Use use) {
       return note_parts(cursor, has_reference(clang_getCursorType(cursor)) ? Use::name : use);
     case CXCursor_VarDecl:
       return note_declaration(cursor);
-    case CXCursor_UnaryExpr:  // sizeof and the like
+    case CXCursor_UnaryExpr:  // sizeof and similar operators
     case CXCursor_CompoundStmt:
     case CXCursor_DeclStmt:
     case CXCursor_ForStmt:
@@ -110,7 +111,7 @@ void Changes::note(CXCursor cursor, Use use) {
                  : Use::value);
       return;
     }
-    default:  // lambdas, assembler and all that is not known
+    default:  // lambdas, assembler and all unknown constructs
       return note_parts(cursor, Use::name);
   }
 }
@@ -132,7 +133,7 @@ void Changes::note_declaration(CXCursor declaration) {
   const CXType type = clang_getCursorType(declaration);
   const bool is_name = may_change(type);
   Cursors made_with = initialiser(source_, declaration);
-  // Within a template, what a container is made with is one list.
+  // In a template, the initial values of a container form one list.
   if (made_with.size() == 1 && !is_name && (is_array_type(type) || is_value_type(type)) &&
       clang_getCursorKind(made_with.front()) == CXCursor_UnexposedExpr &&
       expressions_of(made_with.front()).size() > 1)
@@ -204,7 +205,7 @@ void Changes::note_call(CXCursor call, Use use) {
   const CXCursor first = stripped(operands.front());
   const Cursors given(operands.begin() + 1, operands.end());
   if (is_array_type(clang_getCursorType(first)) &&
-      clang_getCursorKind(first) != CXCursor_CallExpr) {  // an element, within a template
+      clang_getCursorKind(first) != CXCursor_CallExpr) {  // an element, in a template
     for (const CXCursor part : operands) note(part, Use::value);
     return;
   }
@@ -229,12 +230,12 @@ void Changes::note_call(CXCursor call, Use use) {
   note_given(declaration, given);
 }
 
-/// Notes what a function may change of what it is given.
+/// Records the arguments of a call that the called function may change.
 void Changes::note_given(CXCursor function, const Cursors& given) {
   Cursors parameters = children_of(function);
   std::erase_if(parameters,
                 [](CXCursor child) { return clang_getCursorKind(child) != CXCursor_ParmDecl; });
-  // A constructor that the compiler makes has no declarations of its parameters, but a type.
+  // A constructor that the compiler generates has no declared parameters, but its type lists them.
   const CXType type = clang_getCursorType(function);
   const auto declared = static_cast<std::size_t>(std::max(clang_getNumArgTypes(type), 0));
   const bool is_variadic = clang_isFunctionTypeVariadic(type) != 0;

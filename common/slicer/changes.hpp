@@ -22,8 +22,8 @@ class Changes {
   bool has_this() const { return changes_this_; }
 
  private:
-  /// The use of an expression: its value, the target of an assignment, or a name through which
-  /// later code may change it.
+  /// How an expression is used: for its value, as the target of an assignment, or as a name through
+  /// which later code may change the variable.
   enum class Use { value, target, name };
 
   void note(CXCursor cursor, Use use);

@@ -54,19 +54,20 @@ namespace {
 /// Whether a pragma distributes the iterations of a loop to the teams, or to all their threads.
 bool distributes(const Pragma& pragma) { return pragma.has("distribute"); }
 
-/// Directives without a statement.
+/// Whether a directive has no statement.
 bool stands_alone(const std::string& directive) {
   return directive == "barrier" || directive == "taskwait" || directive == "taskyield" ||
          directive == "flush";
 }
 
-/// Whether `ordered` is a directive with a statement, and not a clause or a list of iterations.
+/// Whether a pragma is the directive `ordered` with a statement, not a clause or a `depend` form.
 bool is_ordered_region(const Pragma& pragma) {
   return pragma.words.front() == "ordered" && !pragma.has("depend") && !pragma.has("doacross") &&
          !pragma.has("simd");
 }
 
-/// Whether `ordered` is a directive without a statement, which waits for other iterations.
+/// Whether a pragma is the directive `ordered` without a statement, which waits for other
+/// iterations.
 bool is_ordered_point(const Pragma& pragma) {
   return pragma.words.front() == "ordered" && (pragma.has("depend") || pragma.has("doacross"));
 }
@@ -175,7 +176,8 @@ int collapsed(const Pragma& pragma) {
   return said.size() == 1 && std::isdigit(said[0][0]) ? std::stoi(said[0]) : said.empty() ? 1 : 0;
 }
 
-/// The counters of all loops that are taken together are private.
+/// Whether a variable is the counter of one of the loops that the pragma combines. Such counters
+/// are private.
 bool Clauses::is_counter(const Variable& variable) const {
   const Loop* counted = loop_.inside;
   const std::vector<std::string> ordered = pragma_->clause("ordered");
@@ -196,7 +198,7 @@ Sharing Clauses::sharing(const Variable& variable) const {
   found.is_counter = is_counter(variable);
   found.takes_value = names_it("firstprivate", variable);
   found.leaves_value = names_it("lastprivate", variable);
-  // The lanes of a vector are in one thread.
+  // All lanes of a vector belong to one thread, so they share a variable of the thread.
   const bool is_of_thread = variable.is_of_thread && !pragma_->has("simd");
   found.is_private = is_of_thread || found.is_counter || found.takes_value || found.leaves_value ||
                      names_it("private", variable);
@@ -219,7 +221,7 @@ std::string Clauses::reduction_of(const Variable& variable) const {
     if (other != pragma_ && other->has("teams") && pragma_->has("distribute"))
       for (const auto& clause : other->clauses("reduction")) clauses.push_back(clause);
   for (const std::vector<std::string>& clause : clauses) {
-    int depth = 0;  // in array sections
+    int depth = 0;  // nesting depth of brackets, for array sections
     for (std::size_t w = 2; w < clause.size(); ++w) {
       if (depth == 0 && clause[w] == variable.name) return clause[0] == "-" ? "+" : clause[0];
       depth += (clause[w] == "[") - (clause[w] == "]");

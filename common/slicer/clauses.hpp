@@ -1,5 +1,5 @@
 /// \file
-/// The clauses of OpenMP for the variables of a loop.
+/// The OpenMP clauses that determine how the threads of a loop share variables.
 
 #pragma once
 
@@ -16,23 +16,25 @@ std::string sign_of(Update update);
 /// Whether a pragma makes a loop parallel.
 bool makes_parallel(const Pragma& pragma);
 
-/// The name of a directive that the tool does not cover, or nothing.
+/// The name of a directive that the tool does not cover; empty if it covers the directive.
 /// \param together all pragmas of the same statement
 std::string uncovered(const Pragma& pragma, const std::vector<const Pragma*>& together = {});
 
-/// The reason why the tool does not judge a pragma, from its directive and clauses, or nothing.
+/// The reason why the tool does not judge a pragma because of its directive and clauses; empty if
+/// there is none.
 std::string doubt_of(const Pragma& pragma, const Source& source);
 
 /// The mutual exclusion at an access within a loop: `atomic`, or `critical` with its name.
 std::string guard_of(const Access& access, const Loop& loop);
 
-/// The reason why the tool does not judge a pragma, from the code around its loop, or nothing.
+/// The reason why the tool does not judge a pragma because of the code around its loop; empty if
+/// there is none.
 std::string surroundings_of(const Loop& loop, const Pragma& pragma);
 
 /// The pragma that makes a loop parallel.
 const Pragma* parallel_pragma(const Loop& loop);
 
-/// Whether a clause of a pragma may read the value that a variable has before the pragma.
+/// Whether a clause of a pragma may read the value that a variable had before the pragma.
 bool may_read(const Pragma& pragma, const std::string& name);
 
 /// The number of loops that a pragma collapses; 0 if it cannot be read.
@@ -42,9 +44,10 @@ int collapsed(const Pragma& pragma);
 struct Sharing {
   bool is_private = false;    ///< each thread has its own copy
   bool is_counter = false;    ///< the variable of a collapsed loop
-  bool is_of_region = false;  ///< it is declared in the parallel region
-  bool takes_value = false;   ///< firstprivate
-  bool leaves_value = false;  ///< lastprivate
+  bool is_of_region = false;  ///< the variable is declared in the parallel region
+  bool takes_value = false;   ///< firstprivate: each copy starts with the variable's value
+  bool leaves_value = false;  ///< lastprivate: the last iteration's copy is assigned to the
+                              ///< variable
 };
 
 /// The clauses of a loop's pragmas for a variable.
@@ -52,13 +55,14 @@ class Clauses {
  public:
   Clauses(const Loop& loop, const Pragma* pragma) : loop_(loop), pragma_(pragma) {}
 
-  /// The sharing that a clause or a declaration in the region determines.
+  /// The sharing of a variable that a clause or its declaration in the region determines.
   Sharing sharing(const Variable& variable) const;
   bool is_private(const Variable& variable) const { return sharing(variable).is_private; }
   /// The operator of the reduction clause that names a variable.
   std::string reduction_of(const Variable& variable) const;
   bool reduces(const Variable& variable, Update update) const;
-  /// The array section with which a reduction clause names a variable, such as [0:n]; or nothing.
+  /// The array section, such as [0:n], with which a reduction clause names a variable; empty if
+  /// none.
   std::vector<std::string> section_of(const Variable& variable) const;
 
  private:

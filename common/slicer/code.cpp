@@ -6,7 +6,7 @@
 namespace slicer {
 namespace {
 
-/// How strongly an expression holds together.
+/// The precedence of an expression's outermost operator, from the lowest to the highest.
 enum Strength { loose, either, both, comparison, sum, product, unary };
 
 struct Piece {
@@ -20,7 +20,7 @@ std::string at_least(const Piece& piece, Strength strength) {
 
 Piece piece_of(const isl::ast_expr& expression);
 
-/// A sign, or nothing if it is no operator between two operands.
+/// The sign and the precedence of a binary operator. The sign is empty for other operators.
 std::pair<std::string, Strength> sign_of(isl_ast_expr_op_type type) {
   switch (type) {
     case isl_ast_expr_op_and:
@@ -76,9 +76,9 @@ Piece operation(const isl::ast_expr& expression) {
                         parts[2].text),
             loose};
   const auto [sign, strength] = sign_of(type);
-  // What is on the right of a minus, a division or a comparison holds together more strongly.
+  // The right operand of a minus, a division or a comparison needs a higher precedence.
   const auto right = static_cast<Strength>(strength + 1);
-  // In a mixture, `||` has parentheses in it, so that no compiler warns.
+  // An `&&` within `||` gets parentheses, because compilers warn without them.
   const Strength left = strength == either ? comparison : strength;
   return {fmt::format("{} {} {}", at_least(parts[0], left), sign,
                       at_least(parts[1], strength == either ? comparison : right)),
@@ -144,7 +144,7 @@ Walk walk_of(const isl::ast_node& node) {
   }
 }
 
-/// Whether a part needs no braces around it: loops in each other, with one statement inside.
+/// Whether a part needs no braces around it: nested loops with one statement inside.
 bool is_plain(const Walk& walk) {
   return walk.kind == Walk::statement || (walk.kind == Walk::loop && is_plain(walk.parts[0]));
 }

@@ -17,7 +17,7 @@ namespace slicer {
 struct Walk {
   enum { block, loop, branch, statement } kind = block;
   std::string variable, first, condition, step;  ///< of a loop; a branch has only `condition`
-  std::vector<std::string> subscripts;           ///< of a statement: those of its element
+  std::vector<std::string> subscripts;           ///< of a statement: the subscripts of its element
   std::vector<Walk> parts;
 };
 
@@ -30,7 +30,8 @@ std::string text_of(const isl::ast_expr& expression);
 Walk walk_over(const isl::set& set, const isl::set& context,
                const std::vector<std::string>& variables);
 
-/// Writes the loops as C++. `Statement` returns the statement for the element with some subscripts.
+/// Writes the loops as C++. `Statement` returns the C++ statement for the element with the given
+/// subscripts.
 using Statement = std::function<std::string(const std::vector<std::string>& subscripts)>;
 void write(const Walk& walk, const Statement& statement, Lines& lines);
 

@@ -1,12 +1,12 @@
 /// \file
 /// Included before each CUDA source: the headers of the CPU device, adapted to the CUDA mode of
-/// libclang. The standard library belongs to the host. All later declarations belong to both host
-/// and device, so that kernels may call them. Functions whose names the C library or libclang
-/// already uses get other names.
+/// libclang. The standard library consists of host functions. All functions declared later are host
+/// and device functions, so that kernels may call them. Functions whose names the C library or
+/// libclang already uses are renamed.
 
 #pragma once
 
-// Kernels call functions of these headers. The functions have to belong to both host and device
+// Kernels call functions of these headers. The functions have to be both host and device functions
 // before the headers of the standard library include them.
 #pragma clang force_cuda_host_device begin
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS
@@ -81,7 +81,8 @@
 #define __shared__
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
-// In libclang's syntax tree, a launch calls the first function, or the second from version 19 on.
+// In libclang's syntax tree, a launch calls the first of these functions, or the second from
+// version 19 on.
 extern "C" unsigned __cudaPushCallConfiguration(dim3, dim3, std::size_t = 0, void* = nullptr);
 cudaError_t cudaConfigureCall(dim3 grid, dim3 block, std::size_t shared = 0,
                               cudaStream_t stream = nullptr);

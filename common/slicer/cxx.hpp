@@ -73,7 +73,7 @@ namespace slicer {
 
 /// Typical uses of templates, above all for JSON. Without them, resolving overloads and conversions
 /// would take most of the time that remains after precompiling the headers. The return type is
-/// `auto`, so libclang has to read the body and stores the resolved templates as well.
+/// `auto`, so libclang has to read the body and also stores the resolved templates.
 inline auto typical_uses(const std::string& text, const std::vector<std::string>& texts,
                          std::ostream& out) {
   using nlohmann::json;

@@ -25,7 +25,7 @@ std::string listed(const Values& values) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// What follows from the conflicts of a loop.
+/// Derives the verdict on a loop from its conflicts.
 class Judgement {
  public:
   Judgement(const Function& function, const Loop& loop, const Pragma* pragma)
@@ -51,7 +51,7 @@ class Judgement {
 
   Finding finding() const {
     Finding found;
-    // Output is no data race, but its order depends on the order of the iterations.
+    // Output is not a data race, but its order depends on the order of the iterations.
     found.reason = trouble_.empty() ? output_ : trouble_;
     if (!found.reason.empty()) return found;
     for (const auto* conflicts : {&true_, &shared_})
@@ -101,7 +101,7 @@ class Judgement {
            fmt::format("reduction({} : {})", sign_of(sink.update), sink.place.variable->name));
     }
     const bool is_vector = pragma_->has("simd") && !pragma_->has("for");
-    // What each thread has of its own is judged by what goes into it and out of it.
+    // Variables of which each thread has its own copy are checked by lost_value().
     const auto is_own = [&](const Conflict& conflict) {
       const Variable* variable = conflict.sink->access->place.variable;
       return clauses_.is_private(*variable) && is_written_first(accesses_, variable);
@@ -116,7 +116,8 @@ class Judgement {
             (clauses_.is_private(variable) && !has_element(conflict->sink->access->place)) ||
             !clauses_.reduction_of(variable).empty();
         if (is_copied)
-          note(own, variable.name);  // copies have no races, but iterations share a copy
+          note(own, variable.name);  // copies have no races, but the iterations of a thread share a
+                                     // copy
         else if (conflicts == &shared_)
           shared.push_back(conflict);
         else
@@ -171,7 +172,8 @@ class Judgement {
       const bool is_written_first = slicer::is_written_first(accesses_, &variable);
       const Sharing sharing = clauses_.sharing(variable);
       const bool is_private = sharing.is_private;
-      // The verdict on a loop minds values that are needed after it; see lost_value() for claims.
+      // The verdict on a loop respects values that are needed after it; see lost_value() for
+      // claims.
       const bool is_own = sharing.is_counter || sharing.is_of_region ||
                           (sharing.leaves_value && always_writes(variable)) ||
                           is_followed(variable);
@@ -190,7 +192,7 @@ class Judgement {
     }
   }
 
-  /// Whether each iteration writes a variable as a whole.
+  /// Whether each iteration writes the entire variable.
   bool always_writes(const Variable& variable) const {
     return std::any_of(accesses_.begin(), accesses_.end(), [&](const Access* access) {
       return access->place.variable == &variable && access->is_write &&
@@ -203,7 +205,7 @@ class Judgement {
   }
 
   /// Whether each thread has a partial result in a `threadprivate` variable: the loop only updates
-  /// the variable, by one operation. Such a variable has a value in each thread.
+  /// the variable, by one operation. The variable keeps a separate value in each thread.
   bool is_partial(const Variable& variable) const {
     if (!variable.is_of_thread) return false;
     std::optional<Update> only;
@@ -218,7 +220,7 @@ class Judgement {
 
   bool is_guarded(const Conflict& conflict) const {
     const std::string guard = guard_of(*conflict.source->access, loop_);
-    // Critical sections exclude each other within a team, and not across teams.
+    // Critical sections exclude each other only within a team, not across teams.
     if (pragma_->has("distribute") && guard != "atomic") return false;
     return !guard.empty() && guard == guard_of(*conflict.sink->access, loop_);
   }
@@ -255,8 +257,9 @@ class Judgement {
     }
   }
 
-  /// Whether a variable counts an inner loop that a pragma makes parallel as well: each thread has
-  /// its own. After a `simd` loop, the variable has a value, so it is shared.
+  /// Whether a variable is the counter of an inner loop that a pragma makes parallel as well, so
+  /// that each thread has its own counter. After a `simd` loop, the counter has a value, so it is
+  /// shared.
   bool is_counter_of_inner(const Access& access) const {
     for (const Loop& inner : function_.loops) {
       const Pragma* pragma = parallel_pragma(inner);
@@ -268,7 +271,7 @@ class Judgement {
     return false;
   }
 
-  /// Pairs of iterations that are fewer than so many iterations apart.
+  /// Pairs of iterations whose distance is less than `lanes` iterations.
   isl::set closer_than(long lanes) const {
     const Space& space = pairs_->space();
     const isl::pw_aff source = space.variable_at(space.position_of(loop_, 0));
@@ -280,8 +283,8 @@ class Judgement {
   static constexpr const char* one_chunk =
       "the clause `schedule` may give iterations that conflict to the same thread";
 
-  /// Restricts conflicts to pairs of iterations that are in different chunks of the schedule.
-  /// Returns whether there were no conflicts at all, or some remain.
+  /// Restricts conflicts to pairs of iterations in different chunks of the schedule. Returns false
+  /// if this removes all conflicts, or if several loops are collapsed.
   bool leave_chunks(std::vector<const Conflict*>& ones, std::vector<const Conflict*>& others) {
     const std::vector<std::string> schedule = pragma_->clause("schedule");
     const bool has_number =
@@ -303,8 +306,8 @@ class Judgement {
     return !ones.empty() || !others.empty();
   }
 
-  /// Whether lanes that run each statement together keep the order of a pair: the earlier access
-  /// comes first in the body, which has no loops.
+  /// Whether lanes that execute each statement simultaneously preserve the order of a pair: the
+  /// body has no loops, and the earlier access comes first in it.
   bool is_forward(const Conflict& conflict) const {
     const Access &source = *conflict.source->access, &sink = *conflict.sink->access;
     const auto has_loop = [&](const Access& access) {
@@ -315,7 +318,7 @@ class Judgement {
     return &source < &sink && !has_loop(source) && !has_loop(sink);
   }
 
-  /// The reason why the tool does not judge the pragma, or nothing.
+  /// The reason why the tool does not judge the pragma; empty if there is none.
   std::string doubt_of_claim() const {
     if (!loop_.doubt.empty() && pragma_ == parallel_pragma(loop_)) return loop_.doubt;
     if (const std::string why = surroundings_of(loop_, *pragma_); !why.empty()) return why;
@@ -328,7 +331,8 @@ class Judgement {
           std::none_of(loop_.linear.begin(), loop_.linear.end(),
                        [&](const Variable* each) { return each->name == word; }))
         return fmt::format("the clause `linear`: `{}` is not the last to count", word);
-    // A pointer is followed to its array, to which the copy of a thread does not lead.
+    // The tool replaces a pointer by its array, but the copy of the pointer in a thread does not
+    // point to it.
     for (const Variable& variable : function_.variables)
       if (variable.alias && loses_value(variable.name))
         return fmt::format("`{}` has no value in a thread at first", variable.name);
@@ -346,7 +350,7 @@ class Judgement {
   }
 
   /// Whether a clause of the loop or of a region around it replaces a variable by copies that do
-  /// not have its value.
+  /// not have the variable's value.
   bool loses_value(const std::string& name) const {
     const auto is_named = [&](const Pragma& pragma) {
       for (const char* clause : {"private", "lastprivate"}) {
@@ -370,7 +374,8 @@ class Judgement {
     return found;
   }
 
-  /// The reason why a value before or after the loop may be lost, because each thread has a copy.
+  /// The reason why a value before or after the loop may be lost, because each thread has its own
+  /// copy.
   std::string lost_value() {
     for (const Variable* variable : variables()) {
       if (std::find(loop_.linear.begin(), loop_.linear.end(), variable) != loop_.linear.end())
@@ -422,8 +427,8 @@ class Judgement {
         return fmt::format("each thread has a `{}` of its own, and {}", name, why);
     }
     if (const std::string why = unwritten(); !why.empty()) return why;
-    // Each thread has counters of its own. Those of a loop that is only vectorised
-    // keep their values.
+    // Each thread has its own counters. The counters of a loop that is only vectorised keep their
+    // values.
     const Loop* counted = pragma_->has("for") ? &loop_ : nullptr;
     for (int level = std::max(collapsed(*pragma_), 1); level > 0 && counted;
          --level, counted = counted->inside)
@@ -437,8 +442,8 @@ class Judgement {
   }
 
   /// The line of a write in the same parallel region, outside of the loop, that not all threads
-  /// make to their own copy of a variable: it is in a worksharing loop, or in a directive such as
-  /// `single`. 0 if there is none.
+  /// perform on their own copies of a variable. Such a write is in a worksharing loop, or in a
+  /// directive such as `single`. 0 if there is none.
   int uneven_write(const Variable& variable) const {
     const Frame* region = loop_.frame;
     while (region && !region->region) region = region->parent;
@@ -455,8 +460,8 @@ class Judgement {
     return 0;
   }
 
-  /// The reason why a clause `lastprivate` leaves a variable without a value: no iteration writes
-  /// the variable; or nothing.
+  /// The reason why a clause `lastprivate` leaves a variable without a value, namely that no
+  /// iteration writes the variable; empty if there is none.
   std::string unwritten() const {
     std::set<std::string> written;
     for (const Access* access : accesses_)
@@ -472,8 +477,9 @@ class Judgement {
     return {};
   }
 
-  /// The reason why the loop may update elements outside the array section of a reduction, or
-  /// nothing. Otherwise, assumes that the section contains all elements that the loop accesses.
+  /// The reason why the loop may update elements outside the array section of a reduction; empty if
+  /// there is none. The method then assumes that the section contains all elements that the loop
+  /// accesses.
   std::string outside_section(const Variable& variable) {
     const std::vector<std::string> words = clauses_.section_of(variable);
     if (words.empty()) return {};
@@ -532,14 +538,15 @@ class Judgement {
            !assume_apart(*own.place.variable, *access.place.variable);
   }
 
-  /// Whether an access of a parallel region races with one of the loop, if no barrier separates
-  /// them.
+  /// The result of comparing an access of a parallel region with an access of the loop, if no
+  /// barrier separates them.
   struct Race {
     bool is_possible = true;
-    std::string sentence;  ///< if both certainly touch the same element for some sizes
+    std::string sentence;  ///< describes the race if both certainly access the same element for
+                           ///< some sizes
   };
 
-  /// Whether a directive gives its threads copies of a variable, by a clause.
+  /// Whether a clause of a directive creates copies of a variable for the threads.
   static bool has_copy(const Frame& frame, const std::string& name) {
     if (!frame.pragma) return false;
     for (const char* clause : {"private", "firstprivate", "lastprivate", "reduction"}) {
@@ -549,7 +556,7 @@ class Judgement {
     return false;
   }
 
-  /// Compares two accesses in the same iteration of the loops around both.
+  /// Compares two accesses in the same iteration of all loops that contain both.
   Race race_of(const Access& access, const Access& own, const Frame& region) const {
     if (own.place.variable != access.place.variable || Names::is_elsewhere(own) ||
         Names::is_elsewhere(access))
@@ -561,7 +568,8 @@ class Judgement {
         region.region && !region.region->has("if") && !region.region->has("num_threads");
     for (const Frame* frame = access.frame; frame != &region; frame = frame->parent) {
       const std::string& directive = frame->directive;
-      // The first thread may also run the first chunk of a static schedule.
+      // The first thread may also run the first chunk of a static schedule, so that it would not
+      // race with itself.
       const bool is_of_first = directive == "master" || directive == "masked";
       const std::vector<std::string> schedule = pragma_->clause("schedule");
       const bool is_known = directive.empty() || directive == "single" ||
@@ -590,7 +598,8 @@ class Judgement {
     return {};
   }
 
-  /// Whether a variable counts this loop, or a parallel loop around it: each thread has its own.
+  /// Whether a variable is the counter of this loop, or of a parallel loop around it: each thread
+  /// has its own.
   bool counts_parallel_loop(const Variable& variable) const {
     for (const Frame* frame = loop_.frame; frame; frame = frame->parent)
       if (frame->loop && frame->loop->variable == &variable &&
@@ -599,7 +608,7 @@ class Judgement {
     return false;
   }
 
-  /// Whether the thread that makes the tasks of a `taskloop` has made an access before.
+  /// Whether the thread that creates the tasks of a `taskloop` has performed an access before.
   bool runs_before(const Access& access) const {
     if (!pragma_->has("taskloop")) return false;
     const Frame* alone = loop_.frame;
@@ -608,8 +617,8 @@ class Judgement {
     return alone && access.frame->is_within(alone);
   }
 
-  /// Whether a clause of a pragma accesses the variable that all threads share, before or after the
-  /// iterations: `firstprivate` reads it, and the others write it.
+  /// Whether a clause of a pragma accesses the shared variable before or after the iterations. The
+  /// clause `firstprivate` reads the variable; the other clauses write it.
   static bool shares(const Pragma& pragma, const std::string& name, bool only_writes) {
     for (const char* clause :
          {"lastprivate", "reduction", "linear", "copyprivate", "firstprivate"}) {
@@ -621,8 +630,8 @@ class Judgement {
     return false;
   }
 
-  /// Whether a clause of another pragma and the loop may access the same variable of all threads,
-  /// and one of them writes it. Names that hide each other count as the same variable.
+  /// Whether a clause of another pragma and the loop may access the same shared variable, and one
+  /// of the two accesses is a write. Names that hide each other count as the same variable.
   std::string shared_by_clause(const Pragma& other) const {
     std::set<std::string> names;
     for (const char* clause : {"lastprivate", "reduction", "linear", "copyprivate", "firstprivate"})
@@ -639,9 +648,9 @@ class Judgement {
     return {};
   }
 
-  /// The reason why a clause of another pragma of the region may conflict with the loop, or
-  /// nothing. `is_separate` is called with a loop of the region, and with the indices of its first
-  /// and its last access.
+  /// The reason why a clause of another pragma of the region may conflict with the loop; empty if
+  /// there is none. `is_separate` is called with a loop of the region, and with the indices of the
+  /// loop's first and last access.
   template <typename IsSeparate>
   std::string conflict_with_clauses(const Frame& region, IsSeparate is_separate) const {
     const auto doubt = [](const Pragma& other, const std::string& name) {
@@ -677,13 +686,14 @@ class Judgement {
     return {};
   }
 
-  /// The reason why threads may still run code in front of the loop that conflicts with the loop:
-  /// no barrier of the parallel region is between them.
+  /// The reason why threads may still run code before the loop that conflicts with the loop,
+  /// because no barrier of the parallel region separates the two.
   std::string conflict_before() {
     const Frame* region = loop_.frame;
     while (region && !region->region) region = region->parent;
     if (region && region->region == pragma_) return {};
-    // Without a region in sight, all threads of a team may call the function, also repeatedly.
+    // If the region is not in the function, all threads of a team may call the function, also
+    // repeatedly.
     const bool is_orphan = !region;
     if (is_orphan && (!pragma_->has("for") || pragma_->has("parallel"))) return {};
     if (is_orphan)
@@ -693,13 +703,13 @@ class Judgement {
         std::find_if(all.begin(), all.end(),
                      [&](const Access& each) { return each.frame->is_within(loop_.frame); }) -
         all.begin());
-    /// Whether threads wait for each other between a point of the program and the loop.
+    /// Whether a barrier separates a point of the program from the loop.
     const auto are_separate = [&](const Frame* frame, std::size_t at) {
-      const Frame* again = nullptr;  // the loop in which the point comes before the loop
+      const Frame* again = nullptr;  // the outer loop that repeats the point before the loop
       for (; at >= first && frame && frame != region && !again; frame = frame->parent)
         if (frame->loop && loop_.frame->is_within(frame)) again = frame;
       if (at >= first && !again && is_orphan) again = region;
-      if (at >= first && !again) return true;  // the point is only after the loop
+      if (at >= first && !again) return true;  // the point comes only after the loop
       return std::any_of(
           function_.barriers.begin(), function_.barriers.end(), [&](const Barrier& barrier) {
             const bool is_between =
@@ -778,7 +788,8 @@ class Judgement {
           std::any_of(function_.barriers.begin(), function_.barriers.end(),
                       [&](const Barrier& each) { return each.at > last && each.at <= a; });
       for (const Access* own : accesses_) {
-        // Copies of a thread are in order. Clauses for other copies are compared below.
+        // The accesses of one thread to its copy are in order. Clauses for other copies are
+        // compared below.
         if (clauses_.is_private(*own->place.variable) || !may_race(access, *own)) continue;
         const Race race = race_of(access, *own, *region);
         if (!race.is_possible) continue;
@@ -808,14 +819,14 @@ class Judgement {
     return {};
   }
 
-  /// The source's iteration of a loop runs before the sink's.
+  /// Pairs for which the source's iteration of a loop runs before the sink's iteration.
   static isl::set later(const Space& space, const Loop& loop) {
     const isl::pw_aff source = space.variable_at(space.position_of(loop, 0));
     const isl::pw_aff sink = space.variable_at(space.position_of(loop, 1));
     return loop.step > 0 ? source.lt_set(sink) : source.gt_set(sink);
   }
 
-  /// Why it is not sure that iterations depend on each other.
+  /// The reason why it is not certain that the iterations depend on each other.
   std::string doubt() const {
     const Conflict& conflict = *unsure_.front();
     if (!conflict.is_sure) return conflict.unsure;
@@ -855,7 +866,8 @@ class Judgement {
   std::optional<Pairs> pairs_;
   Clauses clauses_;
   std::string trouble_, output_;
-  std::string race_;  ///< with code that runs concurrently with the loop
+  std::string race_;  ///< a race with code that runs concurrently with the loop; empty if there is
+                      ///< none
   Assumed assumed_;
   std::vector<Conflict> conflicts_;
   std::vector<const Conflict*> true_, shared_, unsure_, updates_;
@@ -863,7 +875,7 @@ class Judgement {
   std::list<Conflict> near_;  ///< conflicts of iterations in one vector, or in different chunks
 };
 
-/// The clause that lets iterations depend on each other, where they are kept in order or apart.
+/// The clause that may separate dependent iterations or keep them in order; empty if there is none.
 std::string deciding_clause(const Loop& loop, const Pragma& pragma, Claim claim) {
   // A team of one thread has no races.
   const Pragma* region = &pragma;
@@ -877,7 +889,7 @@ std::string deciding_clause(const Loop& loop, const Pragma& pragma, Claim claim)
   return claim == Claim::refuted && pragma.has("safelen") && !is_known ? "safelen" : "";
 }
 
-/// Replaces a verdict that needs an assumption by `unknown`.
+/// Changes a verdict to `unknown` if it needs an assumption.
 void hold_to_proof(Finding& found) {
   if (found.assumptions.empty()) return;
   if (found.verdict == Verdict::independent || found.verdict == Verdict::reduction) {
@@ -914,7 +926,7 @@ Finding examine(const Function& function, const Loop& loop, bool is_strict) {
   found.pragma = pragma;
   if (is_strict) hold_to_proof(found);
   if (!pragma) return found;
-  // Loops that are taken together have to be independent each.
+  // Each of the combined loops has to be independent.
   const Loop* inner = &loop;
   for (int level = collapsed(*pragma); level != 1 && found.claim == Claim::proved; --level) {
     inner = level > 0 ? inner->inside : nullptr;

@@ -55,7 +55,8 @@ void Transfers::write_device_boxes(Lines& lines) const {
                     is_line ? ", true" : ""),
         name(named + "_box"));
   }
-  add("sliced::Stream", name("stream"));  // ends before the boxes do
+  add("sliced::Stream", name("stream"));  // destroyed before the boxes, after waiting for its
+                                          // copies
 }
 
 void Transfers::write_sending(Lines& lines) const {

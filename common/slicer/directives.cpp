@@ -9,7 +9,7 @@
 namespace slicer {
 namespace {
 
-/// Reads the words of one pragma behind `#pragma staircase`.
+/// Reads the words of one pragma after `#pragma staircase`.
 class Words {
  public:
   Words(std::vector<Token> tokens, Directive& read) : tokens_(std::move(tokens)), read_(read) {}
@@ -55,7 +55,7 @@ class Words {
     return clause;
   }
 
-  /// The text of some tokens, with a space where there is any.
+  /// The text of some tokens, with a space between tokens that are separated in the source.
   std::string between(std::size_t first, std::size_t last) const {
     std::string all;
     for (std::size_t t = first; t < last; ++t) {
@@ -70,7 +70,7 @@ class Words {
   std::size_t at_ = 0;
 };
 
-/// Where the line ends that a place is on, with those that a backslash joins to it.
+/// The end of the logical line that contains a position. A backslash joins a line to the next one.
 unsigned end_of_line(std::string_view text, unsigned place) {
   std::size_t end = place;
   for (;;) {

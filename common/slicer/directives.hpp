@@ -15,7 +15,7 @@ namespace slicer {
 struct Clause {
   std::string name;
   std::string text;                    ///< the text between the parentheses
-  std::vector<std::string> arguments;  ///< this text, divided at its outer commas
+  std::vector<std::string> arguments;  ///< `text`, divided at its outer commas
 };
 
 /// A pragma: `what` is the request, and `clauses` are its options.
@@ -24,15 +24,15 @@ struct Directive {
   std::string text;  ///< the entire pragma on one line
   Clause what;
   std::vector<Clause> clauses;
-  Range range{};           ///< its position, without the end of the line
-  unsigned statement = 0;  ///< start of the statement after it; the end of the file if none
+  Range range{};           ///< the range of the pragma, without the end of the line
+  unsigned statement = 0;  ///< start of the statement after it, or the end of the file
 
   /// The clause of a name, or nullptr.
   const Clause* clause(std::string_view name) const;
 };
 
-/// The pragmas of a file that begin with `staircase`, in order. The function checks their syntax,
-/// and not their requests.
+/// The pragmas of a file that begin with `staircase`, in order. The function checks only their
+/// syntax, not whether the requests are possible.
 /// \throws BadInput if one is malformed
 std::vector<Directive> read_directives(const Source& source);
 

@@ -19,8 +19,9 @@ bool depends_on_parameters(const Term& condition) {
   return std::all_of(condition.operands.begin(), condition.operands.end(), depends_on_parameters);
 }
 
-/// Whether the user of the program may choose the value that a local variable has in a frame: its
-/// last write comes from the command line, under conditions that the user chooses as well.
+/// Whether the user of the program may choose the value that a local variable has in a frame: the
+/// last write takes the value from the command line, under conditions that the user chooses as
+/// well.
 bool is_input(const Function& function, const Variable& size, const Frame* root) {
   if (!size.is_apart || !size.frame || size.of) return false;
   const Access* last = nullptr;
@@ -38,7 +39,8 @@ bool is_input(const Function& function, const Variable& size, const Frame* root)
   return true;
 }
 
-/// Whether the caller or the user may choose a size: not one that the function computes.
+/// Whether the caller or the user may choose a size freely, because the function does not compute
+/// it.
 bool is_free(const Function& function, const Variable& size, const Frame* root) {
   const Variable& variable = size.of ? *size.of->variable : size;
   return (variable.is_named && variable.is_fixed) || is_input(function, size, root);
@@ -95,7 +97,7 @@ Touched Elements::touch(const Access& access) {
   return touched;
 }
 
-/// Reads the subscripts of all elements; those that are not affine may be rows and columns.
+/// Converts the subscripts of all elements. Subscripts that are not affine may be rows and columns.
 void Elements::find_subscripts() {
   std::set<std::pair<const Variable*, std::size_t>> done;
   for (const Touched& touched : touched_)
@@ -142,11 +144,12 @@ void Elements::find_subscripts(const Variable* variable, std::size_t s) {
   }
 }
 
-/// Subscripts as rows and columns, i * n + j as (i, j), where 0 <= j < n is proved for all.
+/// Splits subscripts into rows and columns, i * n + j into (i, j), if 0 <= j < n is proved for all
+/// of them.
 std::optional<Elements::Split> Elements::split_up(const std::vector<Touched*>& linear,
                                                   const std::vector<Polynomial>& sums) const {
   if (std::all_of(sums.begin(), sums.end(), is_affine)) return as_they_are(sums);
-  // A row has as many elements as a size, or a multiple: 3 * m in (i * m + j) * 3 + k.
+  // The length of a row is a size or a multiple of it, such as 3 * m in (i * m + j) * 3 + k.
   std::set<std::pair<const Variable*, long>> candidates;
   std::map<const Variable*, long> scales;
   for (const Polynomial& sum : sums)
@@ -175,7 +178,8 @@ std::optional<Elements::Split> Elements::split_up(const std::vector<Touched*>& l
   return {};
 }
 
-/// Quotient and remainder by a size, if the remainder is proved to be one.
+/// The quotient and the remainder of a subscript divided by a size, if 0 <= remainder < size is
+/// proved.
 std::optional<std::pair<Polynomial, Polynomial>> Elements::divided(const Touched& touched,
                                                                    const Polynomial& sum,
                                                                    const Variable* size,

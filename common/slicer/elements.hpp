@@ -17,8 +17,9 @@ namespace slicer {
 struct Touched {
   const Access* access;
   std::vector<isl::set> domains;                          ///< iterations of source and sink
-  std::vector<std::vector<std::vector<isl::pw_aff>>> at;  ///< by side and step: its subscripts
-  std::string unsure;                                     ///< why it is only possible
+  std::vector<std::vector<std::vector<isl::pw_aff>>> at;  ///< the subscripts, by side and step
+  std::string unsure;                                     ///< why the access is only possible, or
+                                                          ///< empty
 };
 
 /// Converts accesses to sets and subscripts.

@@ -11,7 +11,7 @@
 namespace slicer {
 namespace {
 
-/// What a loop reads and writes of a variable.
+/// The accesses of a loop to a variable.
 std::vector<const Access*> accesses_to(const Function& function, const Loop& loop,
                                        const Variable* variable) {
   std::vector<const Access*> accesses;
@@ -21,7 +21,8 @@ std::vector<const Access*> accesses_to(const Function& function, const Loop& loo
   return accesses;
 }
 
-/// What is known of whether anybody needs the value that the last iteration leaves.
+/// States whether the value that the last iteration leaves is needed; empty for a variable within
+/// the loop.
 std::string last_value(const Function& function, const Loop& loop, const Variable& variable) {
   if (!variable.is_named && variable.frame && variable.frame->is_within(loop.frame)) return {};
   const bool is_followed =
@@ -33,7 +34,7 @@ std::string last_value(const Function& function, const Loop& loop, const Variabl
   for (const Access& access : function.accesses) {
     if (access.is_write || access.place.variable != &variable) continue;
     if (access.frame->is_within(loop.frame)) continue;
-    // What stands in front of the loop comes behind it if a loop around both goes on.
+    // If a loop around both repeats, code before the inner loop also runs after it.
     bool comes_again = false;
     for (const Frame* frame = access.frame; frame; frame = frame->parent)
       comes_again = comes_again || (frame->loop && loop.frame->is_within(frame) &&
@@ -44,7 +45,7 @@ std::string last_value(const Function& function, const Loop& loop, const Variabl
   return fmt::format("the last value of `{}` is not needed afterwards", variable.name);
 }
 
-/// Finds reads of which the same iteration has not written the element before.
+/// Finds reads of elements that the same iteration has not written before.
 class Cover {
  public:
   Cover(const Function& function, const Loop& loop, const Variable* variable)
@@ -74,7 +75,7 @@ class Cover {
   }
 
  private:
-  /// Why it is not sure that an element is read that was not written.
+  /// The reason why it is not certain that a read element was not written; empty if it is certain.
   std::string doubt_of(const Touched& read) const {
     if (!read.unsure.empty()) return read.unsure;
     for (const Touched& other : pairs_.touched())
@@ -89,7 +90,7 @@ class Cover {
     return loop.step > 0 ? source.lt_set(sink) : source.gt_set(sink);
   }
 
-  /// The write comes before the read, in the same iteration.
+  /// Pairs in which the write comes before the read, in the same iteration.
   isl::set before(const Access& write, const Access& read) const {
     isl::set all = space_.nothing(), so_far = distance(loop_, true);
     std::vector<const Loop*> common;
@@ -111,7 +112,7 @@ class Cover {
     return same;
   }
 
-  /// Where what is read is surely written before.
+  /// The pairs in which the read element is certainly written before.
   isl::set covered(const Touched& write, const Touched& read) const {
     const auto &steps = write.access->place.steps, &wanted = read.access->place.steps;
     if (!write.unsure.empty() || steps.size() > wanted.size()) return space_.nothing();
@@ -130,7 +131,7 @@ class Cover {
     return both;
   }
 
-  /// Names an iteration that reads what an earlier one has written, or none.
+  /// Names an iteration that reads a value that an earlier iteration has written, if there is one.
   void explain(const std::vector<Conflict>& uncovered, Expansion& expansion) const {
     const auto order = [&](const Touched& source, const Touched& sink) {
       for (const Conflict& read : uncovered)

@@ -11,12 +11,13 @@
 
 namespace slicer {
 
-/// The result for a variable that gets one element per iteration of a loop.
+/// The result of checking the expansion of a variable to one element per iteration of a loop.
 struct Expansion {
   bool is_sure = false;  ///< whether the tool could decide
   bool is_legal = false;
-  std::optional<Pair> pair = {};  ///< an iteration that reads a value of another one
-  std::string reason = {};        ///< why it is illegal, or whether the last value is needed
+  std::optional<Pair> pair = {};  ///< an iteration that reads a value of another iteration
+  std::string reason = {};        ///< why the expansion is illegal, or whether the last value is
+                                  ///< needed
 };
 
 /// The variable with this name that a loop writes; nullptr if there is none.

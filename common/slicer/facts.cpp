@@ -8,7 +8,7 @@
 namespace slicer {
 namespace {
 
-/// Whether one path of members leads to what the other one does, or to a part of it.
+/// Whether one path of members leads to the same member as the other path, or to a part of it.
 bool is_same_path(const std::vector<std::string>& one, const std::vector<std::string>& other) {
   const std::size_t common = std::min(one.size(), other.size());
   return std::equal(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(common), other.begin());
@@ -40,7 +40,7 @@ bool makes_memory(CXCursor expression) {
     return parts.size() == 1 && makes_memory(parts.front());
   }
   switch (clang_getCursorKind(made)) {
-    case CXCursor_CXXNewExpr: {  // with a type only: placement new makes none
+    case CXCursor_CXXNewExpr: {  // only with a type as operand: placement new allocates no memory
       const Cursors parts = expressions_of(made);
       return std::all_of(parts.begin(), parts.end(), [](CXCursor part) {
         return is_number_type(clang_getCursorType(part)) ||
@@ -80,7 +80,7 @@ void Facts::read(CXCursor cursor) {
         if (may_seat(clang_getCursorType(cursor))) reseat_named(made_with.front());
       }
       break;
-    case CXCursor_UnaryOperator:  // a pointer to a pointer
+    case CXCursor_UnaryOperator:  // the address of a pointer
       if (const Cursors of = expressions_of(cursor);
           of.size() == 1 && operator_of(source_, cursor) == "&" && !makes_apart_)
         reseat_named(of.front());
@@ -110,7 +110,7 @@ void Facts::read(CXCursor cursor) {
 }
 
 /// A member may refer to the memory of a parameter. An assumption about parameters covers this
-/// case.
+/// case, so it is not recorded.
 void Facts::read_constructor(CXCursor constructor) {
   CXCursor member = clang_getNullCursor();
   for (const CXCursor child : children_of(constructor)) {
@@ -130,8 +130,8 @@ void Facts::read_assignment(CXCursor target, CXCursor made_with) {
   if (clang_Cursor_isNull(target) || makes_memory(made_with)) return;
   const CXType type = clang_getCursorType(target);
   if (is_view_type(type) || is_reference(type)) reseat(target, source_.line(made_with));
-  // An object that is assigned as a whole gets the pointers of another one. Those of an object of
-  // the function may lead to any memory anyhow.
+  // The assignment of an entire object copies its pointers. The pointers of a local object may lead
+  // to any memory anyway.
   const bool is_local = clang_getCursorKind(target) == CXCursor_VarDecl &&
                         clang_getCursorLinkage(target) == CXLinkage_NoLinkage;
   if (is_reference(type) || !is_local) reseat_members(type, source_.line(made_with));

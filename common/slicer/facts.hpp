@@ -12,12 +12,12 @@
 
 namespace slicer {
 
-/// The positions at which a pointer or a view gets memory that may have another name.
+/// Finds where a pointer or a view is set to memory that may have another name.
 class Facts {
  public:
   explicit Facts(const Source& source);
 
-  /// The line at which a member or a global variable gets such memory.
+  /// The line at which a member or a global variable is set to such memory.
   std::optional<int> reseated(CXCursor declaration) const;
 
   /// The line of a call that passes the same memory for two parameters of a function.
@@ -46,9 +46,10 @@ class Facts {
   void read_call(CXCursor call);
   void read_members(CXCursor made, CXType type, const Cursors& made_with);
   void reseat(CXCursor declaration, int line);
-  /// Records that the pointers and views in an object get memory of another object.
+  /// Records that the pointers and views in an object now refer to memory of another object.
   void reseat_members(CXType type, int line);
-  /// Records that a name of a pointer or a view may get other memory in a way that is not followed.
+  /// Records that a pointer or a view may be set to other memory in a way that the tool does not
+  /// follow.
   void reseat_named(CXCursor name);
   std::optional<Root> root_of(CXCursor cursor) const;
 
@@ -58,7 +59,8 @@ class Facts {
   bool makes_apart_ = false;  ///< within a call that assigns new memory
 };
 
-/// Whether an expression returns memory without another name (new, malloc() and similar), or null.
+/// Whether an expression is null or returns memory without another name (new, malloc() and
+/// similar).
 bool makes_memory(CXCursor expression);
 
 /// The first declaration of a function, or the template of which it is an instance.

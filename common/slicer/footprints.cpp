@@ -22,13 +22,13 @@ isl::set read(const std::string& text) {
   return isl::manage(isl_set_read_from_str(shared_context().get(), text.c_str()));
 }
 
-/// How a variable is called where the nest stands; empty if that is not known.
+/// The expression for a variable at the position of the nest; empty if it is not known.
 std::string text_for(const Variable& variable) {
   if (!variable.of) return is_name(variable.name) ? variable.name : "";
   return variable.name.starts_with(variable.of->variable->name + ".") ? variable.name : "";
 }
 
-/// Adds a set that is not there yet.
+/// Adds a set unless an equal one is already there.
 void join(std::vector<isl::set>& sets, const isl::set& more) {
   for (const isl::set& each : sets)
     if (isl_set_plain_is_equal(each.get(), more.get())) return;
@@ -41,7 +41,7 @@ std::vector<const Loop*> loops_of(const Marked& marked) {
   return loops;
 }
 
-/// How many subscripts lead to an element, before members of it.
+/// The number of subscripts of an element, before any members.
 std::size_t subscripts_of(const Place& place) {
   std::size_t count = 0;
   while (count < place.steps.size() && place.steps[count].member.empty()) ++count;
@@ -115,7 +115,7 @@ std::map<std::string, std::string> Footprints::numbers_in(const std::string& tex
   return found;
 }
 
-/// Makes parameters of sizes and outer loops, and keeps sliced loops to their slices.
+/// Turns sizes and outer loops into parameters, and restricts sliced loops to their slices.
 isl::map Footprints::with_parameters(isl::map map) const {
   std::string dimensions;
   for (std::size_t d = 0; d < space_.count(); ++d)
@@ -130,7 +130,7 @@ isl::map Footprints::with_parameters(isl::map map) const {
   return map.intersect_domain(same);
 }
 
-/// The values of a sliced loop's variable.
+/// The set of values of a sliced loop's counter.
 isl::set Footprints::range_of(const Cut& cut) const {
   std::string unsure;
   const isl::set domain = space_.domain(*cut.loop->frame, 0, unsure);
@@ -140,7 +140,8 @@ isl::set Footprints::range_of(const Cut& cut) const {
   return isl::manage(isl_set_coalesce(isl_map_range(with_parameters(map).release())));
 }
 
-/// What holds wherever a slice is computed: it is not empty, and lies within the loop.
+/// Collects constraints that hold for each computed slice: it is not empty, and it lies within the
+/// loop.
 void Footprints::find_context() {
   context_ = read("{ : }");
   for (const auto& [name, text] : numbers_) {
@@ -186,7 +187,7 @@ Extent Footprints::extent(const Cut& cut) {
 
 // --- Elements
 
-/// The elements that an access touches in a slice.
+/// The elements that an access reads or writes in a slice.
 isl::set Footprints::elements_of(const Touched& touched) const {
   const Access& access = *touched.access;
   isl::map map;
@@ -268,7 +269,8 @@ Footprint Footprints::footprint_of(const std::vector<const Touched*>& touched) {
   };
   footprint.is_sent = !sent.empty();
   footprint.is_written = !written.empty();
-  // Of what nobody writes, the whole box may be read, if each row is as long as any other.
+  // If an array is never written, the slice may read the whole box, provided that all rows have
+  // equal length.
   const bool is_even = footprint.subscripts == Subscripts::call || rank == 1;
   footprint.sent = !footprint.is_written && is_even && box.is_tight
                        ? walk_over(box, context_, variables)
@@ -277,7 +279,7 @@ Footprint Footprints::footprint_of(const std::vector<const Touched*>& touched) {
   return footprint;
 }
 
-/// How the elements of an array are written.
+/// Determines the syntax of the elements of an array.
 void Footprints::find_form(Footprint& footprint, const std::vector<const Touched*>& touched) {
   const std::string& name = footprint.array->name;
   const Touched& first = *touched.front();
@@ -288,7 +290,8 @@ void Footprints::find_form(Footprint& footprint, const std::vector<const Touched
   footprint.subscripts =
       first.access->place.steps[0].in_call ? Subscripts::call : Subscripts::brackets;
   if (rank <= subscripts) return;
-  // A line of numbers that was taken apart into rows: by the size in all products.
+  // Subscripts of the form i * n + j were split. The row length is the size that occurs in all
+  // products.
   footprint.subscripts = Subscripts::line;
   std::set<const Variable*> rows;
   for (const Touched* each : touched) {

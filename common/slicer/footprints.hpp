@@ -24,7 +24,7 @@ struct Footprint {
   Subscripts subscripts = Subscripts::call;
   std::string row;        ///< the length of a row, for the form a[i * n + j]
   bool is_exact = false;  ///< whether the slice accesses all elements of the box
-  bool is_sent = false;   ///< whether elements are read, or written only under a condition
+  bool is_sent = false;   ///< whether elements are read, or are written only under a condition
   bool is_written = false;
   std::vector<Extent> box;
   Walk sent, fetched;  ///< over the elements

@@ -20,7 +20,7 @@ std::vector<const Loop*> loops_around(const Frame* frame) {
   return loops;
 }
 
-/// All that a nest reads and writes, but for its counters, and numbers that it never changes.
+/// All accesses of a nest, except those to its counters and to numbers that the nest never changes.
 std::vector<const Access*> all_accesses(const Function& function, const Loop& nest) {
   std::set<const Variable*> counters, written;
   for (const Loop& loop : function.loops) counters.insert(loop.variable);
@@ -85,7 +85,7 @@ class Running {
     return loops;
   }
 
-  /// How the source calls a size: by the variable that is made with it, if there is one.
+  /// The name of a size in the source: the variable that is initialised with it, if there is one.
   std::string called(const Variable* size) const {
     for (const Variable& variable : function_.variables)
       if (variable.value && variable.value->operation == Operation::symbol &&
@@ -111,7 +111,7 @@ class Running {
     }
   }
 
-  /// The points of a set of iterations, with nothing for the other one of a pair.
+  /// Restricts a set to one side of the pairs: all coordinates of the other side are 0.
   isl::set alone(isl::set set, const std::vector<const Loop*>& loops) const {
     set = set.intersect(fixed_);
     std::set<std::size_t> used;
@@ -134,7 +134,7 @@ class Running {
     instance_.extents[&loop] = {first.num_si(), last.num_si() + 1};
   }
 
-  /// What an access does in all iterations.
+  /// Records the events of an access in all iterations.
   void happen(const Touched& touched) {
     const Access& access = *touched.access;
     if (!touched.unsure.empty()) refuse(touched.unsure);
@@ -176,7 +176,7 @@ class Running {
     return cell;
   }
 
-  /// Refuses places of which one is a part of another.
+  /// Refuses locations that are a part of another location.
   void hold_apart(const Cell& cell, const Access& access) {
     auto& forms = forms_[cell.variable];
     if (!forms.insert({cell.name, cell.element.size()}).second) return;
@@ -202,7 +202,7 @@ class Running {
     return found - function_.accesses.begin();
   }
 
-  /// Which statement of the innermost loop's body it is.
+  /// The index of the statement of the innermost loop's body that contains an access.
   std::size_t statement_of(const Access& access, const std::vector<const Loop*>& loops) {
     const auto index = static_cast<std::size_t>(&access - function_.accesses.data());
     std::size_t part = 0;
@@ -220,7 +220,7 @@ class Running {
   std::vector<const Loop*> loops_;
   Names names_;
   Space space_;
-  isl::set fixed_;  ///< the sizes are as chosen
+  isl::set fixed_;  ///< the given values of the sizes
   Instance instance_;
   std::map<std::pair<const Loop*, std::size_t>, std::size_t> numbers_;
   std::map<const Variable*, std::set<std::pair<std::string, std::size_t>>> forms_;

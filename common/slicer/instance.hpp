@@ -54,8 +54,8 @@ struct Given {
   bool is_used = false;
 };
 
-/// Lists all accesses of a nest from its iteration domains. A size that `given` does not contain is
-/// 5.
+/// Lists all accesses of a nest from its iteration domains. Sizes that `given` does not contain are
+/// set to 5.
 /// \param given sizes by name; `is_used` is set for each one that the nest has
 /// \throws BadInput if the nest is not affine or has too many iterations
 Instance instance_of(const Function& function, const Loop& nest,

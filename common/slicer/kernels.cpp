@@ -17,7 +17,7 @@ void Transfers::check_for_device() const {
                                            "int64_t", "uint32_t",  "uint64_t"};
   const std::vector<std::string> outside = names_from_outside();
   std::vector<Token> all = tokens();
-  // Bounds that stay the same are found out on the host.
+  // The host evaluates bounds that do not change, so the kernel need not contain their tokens.
   std::erase_if(all, [&](const Token& token) {
     return std::any_of(marked_.cuts.begin(), marked_.cuts.end(), [&](const Cut& cut) {
       const auto is_within = [&](const Range& range) {

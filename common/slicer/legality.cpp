@@ -19,18 +19,18 @@ Ruling impossible(const Request& request, std::string why) {
   return {request, Legality::impossible, {}, std::move(why), {}};
 }
 
-/// Which bound of a loop is beyond affine.
+/// The message that a bound of a loop is not affine.
 std::string bound_of(const Loop& loop, const std::string& bound) {
   return fmt::format("{}{} of the loop in line {} is beyond affine",
                      bound.starts_with("the") ? "" : "the end ", bound, loop.line);
 }
 
-/// Why the iterations of a loop cannot be counted, if so.
+/// The reason why the iterations of a loop cannot be counted; empty if they can.
 std::string doubt_of(const Loop& loop) {
   return counts(loop) ? "" : fmt::format("{} (line {})", loop.unknown, loop.line);
 }
 
-/// Rules on what is asked for of one loop.
+/// Judges the requested transformations of one loop.
 class Judge {
  public:
   Judge(const Function& function, const Loop& loop, const std::vector<Request>& requests,
@@ -89,7 +89,8 @@ class Judge {
     return ruling;
   }
 
-  /// The pairs that an order leaves if iterations have places of their own.
+  /// The order without pairs that disappear because each iteration has its own copy of an expanded
+  /// variable.
   Order apart(const Space& space, const Order& order) const {
     return [this, &space, order](const Touched& source, const Touched& sink) {
       const isl::set all = order(source, sink);
@@ -124,7 +125,8 @@ class Judge {
     return ruling;
   }
 
-  /// Why nothing can be said of a part of the function with some loops.
+  /// The reason why a part of the function with some loops cannot be judged; empty if there is
+  /// none.
   std::string trouble_of(const Frame& frame, const std::vector<const Loop*>& loops,
                          const std::vector<const Access*>& accesses) const {
     for (const Loop* loop : loops)
@@ -134,7 +136,7 @@ class Judge {
 
   // --- Interchange, tiles, skewing
 
-  /// The loops from one down to another in it.
+  /// The loops from an outer one down to an inner one.
   static std::vector<const Loop*> between(const Loop& outer, const Loop& inner) {
     std::vector<const Loop*> band;
     for (const Frame* frame = inner.frame; frame != outer.frame->parent; frame = frame->parent)
@@ -150,7 +152,7 @@ class Judge {
     refuse(request, fmt::format("names `{}`, which no loop behind it counts by", name));
   }
 
-  /// The loops whose order is asked for, and those between them.
+  /// The loops whose order is to change, and the loops between them.
   std::vector<const Loop*> band() const {
     const Loop *outer = nullptr, *inner = nullptr;
     for (const Request& request : requests_)
@@ -192,7 +194,8 @@ class Judge {
                   [&](const Touched&, const Touched&) { return reversed; });
   }
 
-  /// Something that an outer loop does apart from an inner one, and that is not the same always.
+  /// An access that is in the outer loop, but not in the inner one, and that a transformation could
+  /// affect.
   const Access* outside_of(const Loop& outer, const Loop& inner) const {
     const auto is_counter = [&](const Access& access) {
       for (const Frame* frame = inner.frame; frame; frame = frame->parent)
@@ -215,7 +218,7 @@ class Judge {
     return nullptr;
   }
 
-  /// Whether a variable stands for a number that can be computed anew anywhere.
+  /// Whether the value of a variable can be recomputed anywhere in a frame.
   bool follows_counters(const Variable& variable, const Frame& root) const {
     return Names(function_, &root).meaning(variable, variable.frame, &root).kind == Meaning::value;
   }
@@ -250,7 +253,7 @@ class Judge {
     });
   }
 
-  /// The source, in one loop, has an earlier iteration than the sink in another.
+  /// Pairs whose source, in one loop, has an earlier iteration than the sink, in another loop.
   static isl::set distance(const Space& space, const Loop& source, const Loop& sink) {
     const isl::pw_aff first = space.variable_at(space.position_of(source, 0));
     const isl::pw_aff last = space.variable_at(space.position_of(sink, 1));
@@ -297,7 +300,7 @@ class Judge {
     return loop_.step > 0 ? second.lt_set(first) : second.gt_set(first);
   }
 
-  /// What a loop counts through, for sizes that may be.
+  /// The iterations of a loop, for all possible sizes.
   static isl::set iterations(const Space& space, const Loop& loop, std::string& unsure) {
     isl::set all = space.range(loop, {loop.frame, space.names().root(), 0}, unsure);
     for (const Variable* size : space.sizes())

@@ -17,14 +17,14 @@ enum class Legality {
   reduction,   ///< only updates change their order: legal up to rounding
   illegal,     ///< a dependence would be reversed
   impossible,  ///< the loops do not have the required form
-  unknown      ///< beyond affine
+  unknown      ///< a subscript, bound or condition is not affine
 };
 
 /// The verdict on a requested transformation.
 struct Ruling {
   Request request;
   Legality legality = Legality::unknown;
-  std::optional<Pair> pair = {};  ///< which the transformation would reverse
+  std::optional<Pair> pair = {};  ///< a pair of iterations that the transformation would reverse
   std::string reason = {};
   std::vector<std::string> reductions = {};  ///< updates whose order changes
   std::vector<Assumption> assumptions = {};  ///< on which the verdict `legal` depends
@@ -33,8 +33,8 @@ struct Ruling {
   bool is_refused(bool with_reductions) const;
 };
 
-/// Judges the transformations that are requested for a loop. Each one is applied to the result of
-/// the previous ones, and only the final order of the iterations counts.
+/// Judges the transformations that are requested for a loop. Each transformation is applied to the
+/// result of the previous ones, and only the final order of the iterations counts.
 /// \throws BadInput if a request names a loop or a variable that does not exist
 /// \param is_strict whether a verdict that would need an assumption is `unknown`
 std::vector<Ruling> judge(const Function& function, const Loop& loop,

@@ -7,8 +7,8 @@
 namespace slicer {
 namespace {
 
-/// How loosely what an operator is between hangs together, 0 the most loosely; -1 if a character is
-/// the end of none.
+/// How loosely the operator that ends at a character binds its operands, 0 being the loosest; -1 if
+/// no operator ends there.
 int looseness(const std::string& line, std::size_t c) {
   const char at = line[c], before = c > 0 ? line[c - 1] : ' ';
   if (line[c + 1] != ' ') return -1;
@@ -24,12 +24,13 @@ int looseness(const std::string& line, std::size_t c) {
 }
 
 struct Break {
-  std::size_t place = 0;   ///< where the next line begins; 0 if nowhere
-  std::size_t margin = 0;  ///< of what is in the same brackets, 0 if there are none
+  std::size_t place = 0;   ///< where the next line begins; 0 if there is no such position
+  std::size_t margin = 0;  ///< the column of text in the same brackets; 0 if there are no brackets
 };
 
-/// Where a line that is too long is best broken: behind a comma or a loose operator, in few
-/// brackets, and at the last of several such places; where there is none, behind a bracket.
+/// The best position to break a line that is too long: after a comma or a loosely binding operator,
+/// in as few brackets as possible, and as far right as possible. Otherwise, the position is after a
+/// bracket.
 Break place_to_break(const std::string& line) {
   Break best;
   int score_of_best = 1 << 20;

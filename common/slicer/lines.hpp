@@ -46,8 +46,8 @@ class Lines {
   std::string text_;
 };
 
-/// The lines, indented by more columns, except for empty lines and those of the preprocessor. A
-/// line that becomes too long is broken after a comma or before an operator.
+/// Indents lines by more columns, except for empty lines and preprocessor directives. A line that
+/// becomes too long is broken after a comma or before an operator.
 std::string moved(const std::string& lines, std::size_t columns);
 
 }  // namespace slicer

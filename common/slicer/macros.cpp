@@ -140,7 +140,7 @@ std::vector<std::string> Source::expansions(const std::string& path, const Argum
                                             std::string_view text, const std::vector<Range>& uses) {
   if (const auto kept = directives()) {
     const auto found = expansions(path, arguments, text, blank_outside(text, *kept), uses);
-    // A `_Pragma` in the code may define macros anew.
+    // A `_Pragma` in the code may redefine macros.
     const bool has_operator =
         text.find("_Pragma") != text.npos ||
         std::any_of(found.begin(), found.end(), [](const std::string& expansion) {
@@ -165,7 +165,7 @@ std::vector<std::string> Source::expansions(const std::string& path, const Argum
       call += token.text;
       end = token.range.last;
     }
-    // A use that begins within the lines of an earlier one is probed in front of that one.
+    // A use that begins within the lines of an earlier use is probed before that one.
     const unsigned place = start_of_line(text, uses[u].first);
     const bool is_within = u > 0 && place < uses[u - 1].last && place < done;
     if (!is_within && place > done) {
@@ -173,7 +173,7 @@ std::vector<std::string> Source::expansions(const std::string& path, const Argum
       done = place;
     }
     const auto line = std::count(text.begin(), text.begin() + uses[u].first, '\n') + 1;
-    // __COUNTER__ gives two different texts, and then the use stays as it is.
+    // __COUNTER__ yields two different texts. The use then stays unchanged.
     probed += fmt::format(
         "#line {0}\n#pragma message(\"{1}{2}:\" STAIRCASE_TEXT({3}) STAIRCASE_TEXT({3}))\n"
         "#line {4}\n",
@@ -181,7 +181,7 @@ std::vector<std::string> Source::expansions(const std::string& path, const Argum
   }
   probed += around.substr(done);
   Arguments with = arguments;
-  // Without the code, a header that is included within it may not be valid.
+  // The parsed text omits the code, so a header that is included in the code may not be valid.
   with.words.insert(with.words.end(), {"-W#pragma-messages", "-ferror-limit=0"});
   const Unit unit = parse_directives(path, with, probed);
   std::vector<std::string> found(uses.size());

@@ -109,17 +109,18 @@ void check_options(const Options& options) {
 
 std::string crash_report;
 
-/// Ends the program with one sentence. A signal allows only these two calls.
+/// Ends the program with a message of one sentence. In a signal handler, only these two calls are
+/// safe.
 [[noreturn]] void report_crash(int) {
   [[maybe_unused]] const auto written =
       write(STDERR_FILENO, crash_report.data(), crash_report.size());
   _exit(static_cast<int>(Exit::exhausted));
 }
 
-/// Reports crashes from now on. libclang does not install its own handler, which reports only
-/// crashes of the parser, and it parses in this thread, because the handler needs a signal stack of
-/// the thread: the stack of the program may be full. If a sanitizer has installed an alternate
-/// stack, the handler uses it.
+/// Reports crashes from now on. libclang's own handler reports only crashes of the parser, so it is
+/// switched off. libclang also has to parse in this thread: the program's stack may be full, so the
+/// handler needs an alternate signal stack, and each thread has its own. If a sanitizer has
+/// installed one, the handler uses it.
 void report_crashes(const std::string& file) {
   for (const char* name : {"LIBCLANG_DISABLE_CRASH_RECOVERY", "LIBCLANG_NOTHREADS"})
     setenv(name, "1", 1);
@@ -139,7 +140,7 @@ void report_crashes(const std::string& file) {
     sigaction(signal, &action, nullptr);
 }
 
-/// The arguments for a source whose text is only read.
+/// The compiler's arguments for a source that is only read, with its macros expanded.
 Arguments expanding(const Options& options) {
   Arguments arguments = compiler_arguments(options);
   if (!options.arguments.empty()) check_arguments(options.file, arguments);

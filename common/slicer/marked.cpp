@@ -24,7 +24,7 @@ bool is_number(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
 }
 
-/// Reads what a pragma asks for, and the loops that it is about.
+/// Reads the request of a pragma, and the loops that the pragma refers to.
 class Marking {
  public:
   Marking(const Source& source, const std::list<Function>& functions, const Directive& directive)
@@ -120,7 +120,7 @@ class Marking {
 
   // --- The loops
 
-  /// Further parallel loops of the nest run on a grid as well, in one slice.
+  /// Further parallel loops of the nest also become dimensions of the grid, each in one slice.
   void add_grid() {
     constexpr std::size_t most = 3;
     if (marked_.digits.size() > most) refuse("names more loops than the three that a grid has");
@@ -148,7 +148,7 @@ class Marking {
     if (!is_alone(found->range.first))
       refuse("is about a loop that needs braces around it, so that statements may stand before it");
     marked_.nest = found->range;
-    // An expression's semicolon is not a part of the statement to libclang.
+    // In libclang, the semicolon after an expression is not part of the statement.
     const auto behind = source_.tokens({found->range.last, found->range.last + 1});
     if (!behind.empty() && behind.front() == ";") marked_.nest.last = behind.front().range.last;
     for (const Loop* loop = found; loop; loop = loop->inside) {
@@ -162,7 +162,7 @@ class Marking {
     }
   }
 
-  /// Whether a statement begins its line, in a block.
+  /// Whether a statement in a block is the first one in its line.
   bool is_alone(unsigned place) const {
     const std::string_view all = source_.text();
     const std::size_t line = all.rfind('\n', place) + 1;
@@ -173,7 +173,7 @@ class Marking {
     return before == "{" || before == "}" || before == ";";
   }
 
-  /// Reads how a loop is written.
+  /// Reads the parts of a loop's head from its tokens.
   void read_head(Cut& cut) const {
     const std::vector<Token> tokens = source_.tokens(cut.loop->range);
     std::vector<std::size_t> ends;
@@ -200,14 +200,15 @@ class Marking {
       for (std::size_t t = at + 2; t < ends[1]; ++t)
         cut.is_fixed = cut.is_fixed && !(tokens[t] == around.name);
     }
-    // A slice may begin behind an end that moves.
+    // If the end depends on an outer counter, a slice may begin after the end, and != would miss
+    // it.
     for (std::size_t t = ends[0]; t < ends[1] && !cut.is_fixed; ++t)
       if (tokens[t] == "!=" || tokens[t] == "not_eq")
         refuse(*cut.loop,
                fmt::format("its end `{}` should be written with <", text(cut.condition)));
   }
 
-  /// What `i < n` ends before; empty where a condition says more than that.
+  /// The exclusive end of a condition such as `i < n`; empty if the condition has another form.
   std::string end_of(const std::vector<Token>& condition, const std::string& name) const {
     if (condition.size() < 3 || !(condition[0] == name)) return {};
     if (!(condition[1] == "<") && !(condition[1] == "<=") && !(condition[1] == "!=")) return {};

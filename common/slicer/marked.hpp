@@ -16,12 +16,12 @@ namespace slicer {
 struct Cut {
   const Loop* loop = nullptr;
   std::string name, type;
-  std::string slices;    ///< their number, as written in the pragma
+  std::string slices;    ///< the number of slices, as written in the pragma
   bool is_count = true;  ///< whether `slices` is a literal
   Range first{};         ///< the initial value, as a range of the text
   Range condition{};
   std::string last;       ///< the end (exclusive), if the condition is a simple bound
-  bool is_fixed = false;  ///< its bounds do not depend on the loops around it
+  bool is_fixed = false;  ///< whether its bounds are independent of the loops around it
   Range body{};
 };
 
@@ -29,7 +29,7 @@ struct Cut {
 struct Marked {
   Directive directive;
   const Function* function = nullptr;
-  Range nest{};           ///< its range of the text
+  Range nest{};           ///< the range of the nest in the text
   std::vector<Cut> cuts;  ///< one per sliced loop, outermost first
   std::vector<std::size_t>
       digits;  ///< the cut that each digit of e selects; the first digit changes fastest
@@ -39,7 +39,8 @@ struct Marked {
   const Loop& outermost() const { return *cuts.front().loop; }
 };
 
-/// The nests that `#pragma staircase slice(...)` marks. Each of them is proved independent.
+/// The nests that `#pragma staircase slice(...)` marks. The iterations of each nest are proved
+/// independent.
 /// \throws BadInput if there is none, or if one cannot be sliced or proved independent; the message
 /// then names the pair of iterations
 std::vector<Marked> marked_nests(const Source& source, const std::list<Function>& functions);

@@ -23,7 +23,7 @@ const Frame* together_with(const Frame* frame) {
   return frame;
 }
 
-/// Whether something within a frame changes a variable.
+/// Whether an access within a frame may change a variable.
 bool Names::changes(const Variable& variable, const Frame* frame) const {
   const auto [known, is_new] = function_.changes.insert({{&variable, frame}, false});
   if (!is_new) return known->second;
@@ -54,7 +54,7 @@ Meaning Names::meaning(const Variable& variable, const Frame* used, const Frame*
   return {changes(variable, stable) ? Meaning::unknown : Meaning::size, nullptr};
 }
 
-/// Whether a value stays what it was when a variable was made with it.
+/// Whether a value is still the value with which the variable `of` was initialised.
 bool Names::is_lasting(const Term& term, const Variable& of, const Frame* stable) const {
   if (term.operation == Operation::unknown) return false;
   if (term.operation == Operation::symbol) {
@@ -68,8 +68,8 @@ bool Names::is_lasting(const Term& term, const Variable& of, const Frame* stable
                      [&](const Term& operand) { return is_lasting(operand, of, stable); });
 }
 
-/// Whether a variable may change after an access, in the order of the program. A variable that is
-/// not local, or to which pointers or references may exist, may do so.
+/// Whether a variable may change after an access, in the order of the program. The answer is yes
+/// for a variable that is not local, or to which pointers or references may exist.
 bool Names::may_change_after(const Variable& variable, std::size_t access) const {
   const auto& accesses = function_.accesses;
   if (!variable.is_apart || !variable.frame || variable.of || access > accesses.size()) return true;

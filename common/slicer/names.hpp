@@ -17,16 +17,16 @@ struct Meaning {
   const Loop* loop = nullptr;
 };
 
-/// Whether the values of the loop variable are known.
+/// Whether the sequence of values of the loop variable is known.
 inline bool counts(const Loop& loop) { return loop.variable && loop.unknown.empty(); }
 
 /// Whether a memory location is an element of an array, or a part of such an element.
 bool has_element(const Place& place);
 
-/// Whether two locations in one variable may overlap, judged by their members only.
+/// Whether two locations in the same variable may overlap, judged only by their members.
 bool may_overlap(const Place& one, const Place& other);
 
-/// The outermost frame that runs whenever `frame` runs.
+/// The outermost frame that runs completely whenever `frame` runs.
 const Frame* together_with(const Frame* frame);
 
 /// The names of a function, from the point of view of one of its frames, the root.

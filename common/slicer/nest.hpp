@@ -44,7 +44,7 @@ struct Term {
   Variable* symbol = nullptr;
   std::string text;
   std::vector<Term> operands;
-  int bits = 0;  ///< width of unsigned operands, in which negative values wrap around; or 0
+  int bits = 0;  ///< width of the unsigned operands, whose negative values wrap around; or 0
 };
 
 /// A step from a variable to a part of it: a member, or an element.
@@ -74,24 +74,25 @@ struct Variable {
   Frame* frame = nullptr;  ///< where it is declared, if within the function
   bool is_integer = false;
   bool is_natural = false;   ///< an integer that is not negative
-  bool is_array = false;     ///< has elements, by its type
+  bool is_array = false;     ///< whether its type has elements
   bool is_view = false;      ///< a view of elements that it does not own
-  bool owns = false;         ///< owns its elements, unlike a pointer or a view
+  bool owns = false;         ///< whether it owns its elements, unlike a pointer or a view
   bool is_pointer = false;   ///< refers to elements
-  bool is_named = false;     ///< a parameter, a member or a global: separate memory by assumption
+  bool is_named = false;     ///< a parameter, a member or a global variable: separate memory by
+                             ///< assumption
   bool is_fixed = false;     ///< never changes
-  bool is_constant = false;  ///< by its type
+  bool is_constant = false;  ///< whether its type is constant
   bool is_apart = false;     ///< a number to which no pointer or reference can exist
   bool is_stray = false;     ///< a pointer or reference with an unknown target
   bool is_object = false;    ///< separate memory by its declaration, not by assumption
   int parameter = -1;        ///< index of the parameter, or -1
   int line = 0;              ///< line of the declaration, or 0 if it is in another file
   CXCursor declaration = clang_getNullCursor();
-  bool is_of_thread = false;   ///< each thread has its own by a clause of OpenMP
+  bool is_of_thread = false;   ///< each thread has its own copy, by a clause of OpenMP
   std::optional<Term> value;   ///< the initial value
   std::size_t made_at = ~0ul;  ///< the number of accesses before the variable gets this value
-  std::optional<Place> alias;  ///< the location that it is a name for
-  std::optional<Place> of;     ///< the variable of the quantity
+  std::optional<Place> alias;  ///< the location that this variable is a name for
+  std::optional<Place> of;     ///< the location whose quantity this variable is
 };
 
 /// A loop with a counter, or the reason why it has none.
@@ -104,8 +105,10 @@ struct Loop {
   Range range{};  ///< its range of the source
   Frame* frame = nullptr;
   std::vector<const Pragma*> pragmas;
-  std::string doubt;                    ///< the reason why the tool does not judge its pragma
-  std::vector<const Variable*> linear;  ///< variables that count with it, by a clause of OpenMP
+  std::string doubt;                    ///< the reason why the tool does not judge the loop's
+                                        ///< pragma
+  std::vector<const Variable*> linear;  ///< variables that advance with the counter, by a clause of
+                                        ///< OpenMP
   Loop* inside = nullptr;               ///< the loop that is its entire body
   Loop* next = nullptr;                 ///< the loop that follows immediately
   std::vector<std::size_t> parts;       ///< the first access of each statement of its body
@@ -119,8 +122,8 @@ struct Frame {
   Loop* loop = nullptr;
   const Pragma* region = nullptr;  ///< a parallel region of OpenMP
   std::string guard;               ///< mutual exclusion: `atomic`, or `critical` with its name
-  std::string directive;           ///< a directive of OpenMP that the tool does not cover
-  const Pragma* pragma = nullptr;  ///< with this directive
+  std::string directive;           ///< a directive of OpenMP that the tool does not cover, or empty
+  const Pragma* pragma = nullptr;  ///< the pragma with this directive
   bool is_cut = false;             ///< a part of it may be skipped, for example by `break`
 
   bool is_within(const Frame* other) const {
@@ -164,7 +167,7 @@ struct Trouble {
   CXCursor cursor;            ///< the construct
   std::size_t at;             ///< the number of accesses before it
   bool only_prints = false;   ///< output, which leaves all variables as they are
-  bool is_directive = false;  ///< a directive of OpenMP, whose statement is read
+  bool is_directive = false;  ///< a directive of OpenMP whose statement the tool reads
 };
 
 /// A point at which all threads of a parallel region wait for each other.
@@ -201,7 +204,7 @@ struct Function {
   std::vector<const Pragma*> pragmas;  ///< the pragmas of OpenMP within the function
   std::vector<Assumption> assumptions;
   std::vector<Overlap> overlaps;
-  /// Whether a frame changes a variable, as far as this has been determined: see Names::changes().
+  /// Cached answers of Names::changes(): whether a frame changes a variable.
   mutable std::map<std::pair<const Variable*, const Frame*>, bool> changes;
 };
 

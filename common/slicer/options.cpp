@@ -89,8 +89,9 @@ std::vector<std::string> meaning_of(const std::vector<std::string>& words,
 }
 
 /// The arguments of the command line without OpenMP. With -fopenmp, libclang would hide the loops
-/// of OpenMP, so only the macro _OPENMP remains: the slicer reads the pragmas itself.
-/// \throws BadInput if an argument is for a part of the compiler, where it may have any effect
+/// of OpenMP. Only the macro _OPENMP remains, because the slicer reads the pragmas itself.
+/// \throws BadInput if an argument is passed to one part of the compiler, where its effect is
+/// unknown
 std::vector<std::string> without_openmp(const std::vector<std::string>& arguments) {
   std::vector<std::string> kept;
   for (std::size_t a = 0; a < arguments.size(); ++a) {
@@ -109,8 +110,8 @@ std::vector<std::string> without_openmp(const std::vector<std::string>& argument
   return kept;
 }
 
-/// The number of words, from an argument on, that request an output of the compiler, such as a list
-/// of dependencies; 0 if the argument does not request any.
+/// The number of words, from an argument on, that request an output file of the compiler, such as a
+/// list of dependencies; 0 if the argument does not request any.
 /// \param has_value whether -MD is followed by the name of its file, as in -Wp,-MD,FILE
 std::size_t words_for_output(const std::vector<std::string>& arguments, std::size_t at,
                              bool has_value) {
@@ -187,8 +188,8 @@ bool contains_source(const fs::path& listed, const fs::path& wanted) {
   return false;
 }
 
-/// Whether an argument names the CPU device's headers. They stand in for CUDA's own, so only CUDA
-/// sources get them, and sources that the build compiles with them.
+/// Whether an argument is the include directory of the CPU device's headers. These headers replace
+/// CUDA's own, so only CUDA sources get them, and sources that the build compiles with them.
 bool is_stand_in(const std::string& argument) {
   for (const std::string option : {"-I", "-isystem"})
     if (argument.starts_with(option))
@@ -223,7 +224,8 @@ std::vector<std::string> from_build(const Options& options) {
   return headers;
 }
 
-/// A path that begins with ../ is relative to the program, as in a package. Others stay unchanged.
+/// A path that begins with ../ is relative to the program, as in a package. Other paths stay
+/// unchanged.
 std::string placed(const std::string& path) {
   if (!path.starts_with("../")) return path;
   return (fs::read_symlink("/proc/self/exe").parent_path() / path).lexically_normal();

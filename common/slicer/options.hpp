@@ -11,7 +11,7 @@
 namespace slicer {
 
 struct Options {
-  bool strict = false;  ///< make no assumption
+  bool strict = false;  ///< whether to make no assumptions
   bool check = false, reductions = false, report = false;
   std::string file, json, build;
   std::string output;  ///< the file for the program in slices

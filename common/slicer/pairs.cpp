@@ -7,10 +7,12 @@
 namespace slicer {
 namespace {
 
-/// What a program counts; more would not fit into its memory.
+/// The largest value of a counter or a size: more elements would not fit into the memory of a
+/// program.
 constexpr long most_counted = 1L << 56, usually_counted = (1L << 31) - 1;
 
-/// Whether one access reads where elements are, and not the element that the other one touches.
+/// Whether one access reads only the address of the elements, not the element that the other one
+/// accesses.
 bool is_where_only(const Access& one, const Access& other) {
   const std::size_t steps = one.place.steps.size();
   return one.is_pointer && !one.is_write && other.place.steps.size() > steps &&
@@ -44,7 +46,7 @@ void Pairs::compare(const Touched& source, const Touched& sink, const Order& ord
   std::string unsure = source.unsure.empty() ? sink.unsure : source.unsure;
   if (unsure.empty() && (is_where_only(one, other) || is_where_only(other, one)))
     unsure = fmt::format("`{}` may have another name", one.place.variable->name);
-  // The domains may have many parts, so they come last.
+  // The domains may have many parts, so they are intersected last.
   isl::set where = order(source, sink);
   const std::size_t common = std::min(one.place.steps.size(), other.place.steps.size());
   const bool may_be_any =
@@ -67,7 +69,7 @@ void Pairs::compare(const Touched& source, const Touched& sink, const Order& ord
   conflicts.push_back({&source, &sink, unsure.empty(), is_update, where, unsure});
 }
 
-/// Where no number is larger, or less than the negative one.
+/// The points whose coordinates are all between -largest and largest.
 isl::set Pairs::up_to(long largest) const {
   isl::set all = space_.universe();
   for (std::size_t d = 0; d < space_.count(); ++d) {
@@ -78,7 +80,7 @@ isl::set Pairs::up_to(long largest) const {
   return all;
 }
 
-/// Different names are different memory, unless one of them may be anything.
+/// Different names refer to different memory, unless one of them may refer to any memory.
 void Pairs::compare_names(const Touched& source, const Touched& sink, const Order& order,
                           std::vector<Conflict>& conflicts) const {
   const Access &one = *source.access, &other = *sink.access;
@@ -99,7 +101,7 @@ void Pairs::compare_names(const Touched& source, const Touched& sink, const Orde
 
 namespace {
 
-/// Which kind of pair is told of first: flow, anti, output.
+/// The order in which kinds of pairs are reported: flow, anti, output.
 int rank(const Conflict& conflict) {
   if (!conflict.source->access->is_write) return 1;
   return conflict.sink->access->is_write ? 2 : 0;
@@ -147,7 +149,7 @@ std::vector<long> Pairs::point_of(const isl::set& set) const {
   return values;
 }
 
-/// By outer loops and by the two iterations.
+/// Compares two points by the outer loops and by the two iterations.
 bool Pairs::precedes(const std::vector<long>& one, const std::vector<long>& other) const {
   const auto compared = static_cast<std::ptrdiff_t>(space_.first_ones());
   return std::lexicographical_compare(one.begin(), one.begin() + compared, other.begin(),
@@ -193,7 +195,7 @@ std::string Pairs::element(const Touched& touched, const std::vector<long>& valu
   return text;
 }
 
-/// A subscript at a point; one that was taken apart is put together again.
+/// The value of a subscript at a point. A subscript that was split is combined again.
 long Pairs::index_at(const Touched& touched, std::size_t s, const std::vector<long>& values) const {
   const Term& index = touched.access->place.steps[s].index;
   const Frame* used = touched.access->frame;

@@ -17,10 +17,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t columns = 120;  ///< what is shorter stands on one line
+constexpr std::size_t columns = 120;  ///< shorter objects are written on one line
 constexpr long most_size = 64;
 
-/// Parts of a list, several on a line if they are short.
+/// Joins the parts of a list, with several short parts per line.
 std::string lines_of(const std::vector<std::string>& parts, const std::string& indent) {
   std::string text;
   std::size_t used = 0;
@@ -34,7 +34,7 @@ std::string lines_of(const std::vector<std::string>& parts, const std::string& i
   return text;
 }
 
-/// JSON with each object that fits on one line there.
+/// JSON text in which each object that is short enough is on one line.
 std::string text_of(const Json& json, std::size_t indent = 0) {
   const std::string whole = json.dump();
   if (!json.is_structured() || indent + whole.size() < columns) return whole;
@@ -51,7 +51,7 @@ std::string text_of(const Json& json, std::size_t indent = 0) {
 
 // --- Dependences
 
-/// Of a cell: who wrote it last, and who has read it since.
+/// The last write of a cell, and the reads since then.
 struct Last {
   const Event* write = nullptr;
   std::vector<const Event*> reads;
@@ -65,8 +65,8 @@ Json json_of(const char* kind, const Event& source, const Event& sink) {
           {"sink", {sink.statement, sink.point}}};
 }
 
-/// The dependences between points that follow from no others: of a read, on the last write; of a
-/// write, on the reads since the last one, or on that if there are none.
+/// The dependences between points that are not implied by others. A read depends on the last write.
+/// A write depends on the reads since the last write, or on that write if there are none.
 Json arrows_of(const Instance& instance) {
   Json arrows = Json::array();
   std::map<Cell, Last> memory;
@@ -92,7 +92,7 @@ Json arrows_of(const Instance& instance) {
 
 // --- Slices
 
-/// The slices of one loop in the small instance.
+/// The slices of one loop of the instance.
 struct Digit {
   const Cut* cut;
   long count, first, last, length;
@@ -111,7 +111,7 @@ class Slices {
     }
   }
 
-  /// Slice e, of which the digit that is named first runs fastest.
+  /// The number of the slice that contains a point. The first digit changes fastest.
   long number(const StatementPoints& statement, const Point& point) const {
     long e = 0, factor = 1;
     for (const Digit& digit : digits_) {
@@ -157,7 +157,7 @@ class Slices {
                     marked_.directive.line, cut.name, cut.slices));
   }
 
-  /// The elements of arrays from outside that each slice reads and writes.
+  /// The elements that each slice reads and writes, for arrays that are declared outside the nest.
   Json touched() const {
     std::map<long, std::map<std::string, std::set<Point>>> reads, writes;
     std::set<long> numbers;
@@ -175,12 +175,12 @@ class Slices {
 
   const Marked& marked_;
   const Instance& instance_;
-  std::vector<Digit> digits_;  ///< the first is fastest
+  std::vector<Digit> digits_;  ///< the first digit changes fastest
 };
 
 // --- Nests
 
-/// A bound as it is written.
+/// A bound in the form of the source.
 std::string text_of(const Term& term) {
   return term.operation == Operation::constant ? std::to_string(term.value) : term.text;
 }

@@ -20,8 +20,8 @@ Place whole(Variable* variable) {
   return place;
 }
 
-/// Whether what is called is a member that is an array, as in s.a(i, j), by the class's
-/// definition.
+/// Whether the callee is a member that is an array, as in s.a(i, j), according to the definition of
+/// the class.
 bool member_is_array(const Source& source, CXCursor callee) {
   const Cursors base = expressions_of(callee);
   if (base.size() != 1) return false;
@@ -145,12 +145,12 @@ std::optional<Place> Reader::member(CXCursor cursor) {
   const CXCursor field = clang_getCursorReferenced(cursor);
   const CXCursorKind referenced = clang_getCursorKind(field);
   const Cursors base = expressions_of(cursor);
-  if (referenced == CXCursor_VarDecl) {  // static: one for all objects
+  if (referenced == CXCursor_VarDecl) {  // a static member: one for all objects
     for (const CXCursor part : base) value(part);
     Variable* variable = find(field);
     return variable->alias ? *variable->alias : whole(variable);
   }
-  // Within a template, the member of an object may not be known yet.
+  // In a template, the member of an object may not be resolved yet.
   const bool is_dependent = clang_Cursor_isNull(field) && base.size() == 1 &&
                             is_dependent_type(clang_getCursorType(cursor));
   if (referenced != CXCursor_FieldDecl && !is_dependent) return {};

@@ -10,10 +10,11 @@
 
 namespace slicer {
 
-/// The coefficient of each product of variables. The empty product stands for the constant.
+/// Maps each product of variables to its coefficient. The empty product stands for the constant
+/// term.
 using Polynomial = std::map<std::vector<const Variable*>, long>;
 
-/// one + factor * other.
+/// Returns one + factor * other.
 Polynomial sum_of(Polynomial one, const Polynomial& other, long factor);
 
 Polynomial product_of(const Polynomial& one, const Polynomial& other);

@@ -6,7 +6,7 @@
 namespace slicer {
 namespace {
 
-/// Where the line ends that a place is on, with those that a backslash joins to it.
+/// The end of the logical line that contains a position. A backslash joins a line to the next one.
 unsigned end_of_line(std::string_view text, unsigned from) {
   std::size_t end = from;
   do end = std::min(text.find('\n', end + 1), text.size());
@@ -14,7 +14,7 @@ unsigned end_of_line(std::string_view text, unsigned from) {
   return static_cast<unsigned>(end);
 }
 
-/// Names and numbers, and each other character alone.
+/// Divides a text into names, numbers, `&&`, `||` and single characters.
 std::vector<std::string> words_in(std::string_view text) {
   const auto is_of_name = [](char c) { return std::isalnum(c) || c == '_'; };
   std::vector<std::string> words;
@@ -29,7 +29,7 @@ std::vector<std::string> words_in(std::string_view text) {
   return words;
 }
 
-/// What stands in the parentheses behind a name, without them; nothing if there are none.
+/// The text in the parentheses after a name; empty if there are none.
 std::string_view in_parentheses(std::string_view text, std::string_view name) {
   const std::size_t at = text.find(name);
   if (at == text.npos) return {};
@@ -43,7 +43,7 @@ std::string_view in_parentheses(std::string_view text, std::string_view name) {
   return {};
 }
 
-/// What follows `omp`, up to the parenthesis or the quote that it stands in.
+/// The text after `omp`, up to the quote or the closing parenthesis that ends it.
 std::string said_to_openmp(std::string_view text) {
   for (std::size_t at = text.find("omp "); at != text.npos; at = text.find("omp ", at + 1)) {
     if (at > 0 && (std::isalnum(text[at - 1]) || text[at - 1] == '_')) continue;
@@ -77,7 +77,7 @@ std::pair<std::string, unsigned> Source::pragma_operator(const std::vector<Token
     const auto end = static_cast<unsigned>(said.data() + said.size() + 1 - all_.data());
     return {said_to_openmp(said), said.empty() ? 0 : end};
   }
-  // A macro that hands words for OpenMP to another one makes a pragma of them.
+  // A macro that passes OpenMP words to another macro produces a pragma from them.
   unsigned last = 0;
   for (const Meaning& meaning : meanings_) {
     if (meaning.used.first != first) continue;
@@ -95,7 +95,7 @@ void Source::read_pragmas() {
     const std::size_t first = t;
     const auto [by_operator, end] = pragma_operator(tokens, t);
     if (end == 0 && !(tokens[t] == "#")) {
-      // A pragma is about the statement behind it, and behind other pragmas.
+      // A pragma refers to the statement that follows it, possibly after other pragmas.
       for (; waiting < pragmas_.size(); ++waiting)
         pragmas_[waiting].statement = tokens[t].range.first;
       continue;
@@ -115,7 +115,7 @@ void Source::read_pragmas() {
         pragma.words.push_back(tokens[w].text);
       }
     }
-    // A macro that is a number is replaced, as in safelen(LANES).
+    // A macro that expands to a number is replaced, as in safelen(LANES).
     for (std::string& word : pragma.words)
       if (const auto found = definitions_.find(word);
           found != definitions_.end() && found->second.size() == 2 &&

@@ -1,5 +1,5 @@
 /// \file
-/// Puts a header into libclang's own form, so that the slicer need not parse it for each file:
+/// Precompiles a header for libclang, so that the slicer need not parse it for each file:
 /// precompile cxx|cuda HEADER OUT DEPENDENCIES.
 
 #include <clang-c/Index.h>
@@ -15,12 +15,12 @@
 namespace slicer {
 namespace {
 
-/// Without bodies, as those of the system's headers are skipped elsewhere.
+/// Skips the bodies of functions, as for all system headers.
 constexpr unsigned how = CXTranslationUnit_DetailedPreprocessingRecord |
                          CXTranslationUnit_Incomplete | CXTranslationUnit_ForSerialization |
                          CXTranslationUnit_SkipFunctionBodies;
 
-/// The files that a unit includes, as ninja reads them.
+/// The files that a unit includes, in the format that ninja reads.
 std::string dependencies_of(CXTranslationUnit unit, const std::string& target) {
   std::string text = target + ":";
   clang_getInclusions(

@@ -5,7 +5,7 @@
 
 namespace slicer {
 
-/// Slices of a loop, and boxes of elements.
+/// The definitions that all programs in slices need.
 inline constexpr const char* prelude = R"(/// Definitions that loops over slices need.
 namespace sliced {
 
@@ -110,7 +110,7 @@ inline long quotient(long dividend, long divisor) {
 }
 )";
 
-/// The pipeline.
+/// The pipeline that overlaps the serialisation of slices with computation.
 inline constexpr const char* overlap_prelude = R"(
 /// While a slice is computed, one thread serialises the next slice, and another thread deserialises
 /// the previous one. All three synchronise after each phase, and exceptions are rethrown then.

@@ -42,7 +42,7 @@ void Reader::find_overlaps() {
 
 namespace {
 
-/// Finds functions with a body, and lambdas, which are read on their own.
+/// Finds functions with a body. Lambdas are read as separate functions.
 void find_functions(const Source& source, const Callees& callees, const Facts& facts,
                     CXCursor cursor, std::list<Function>& functions) {
   for (const CXCursor child : children_of(cursor)) {

@@ -1,6 +1,7 @@
 /// \file
-/// The class that reads one function. It also reads the functions that this function calls in the
-/// same file and in headers of the project. reader.cpp and the files of its parts implement it.
+/// The class that reads one function, together with the functions that it calls in the same file
+/// and in headers of the project. It is implemented in reader.cpp and in one file per group of
+/// methods below.
 
 #pragma once
 
@@ -35,16 +36,17 @@ class Reader {
 
   Frame* enter();
   void enter_if(Term condition);
-  /// The innermost loop that is read.
+  /// The innermost loop that contains the current position.
   Loop* loop() const;
   void trouble(CXCursor cursor, const std::string& reason);
-  /// The line in the file itself. For code in a header, this is the line of the call.
+  /// The line of a construct in the file itself. For code in a header, this is the line of the
+  /// call.
   int line(CXCursor cursor) const;
   void trouble_with(CXCursor cursor, const std::string& what);
   /// Records an assumption at the line of an expression.
   void assume(CXCursor cursor, std::string text);
-  /// Whether a conversion keeps the value of an integer expression. In a loop, records the
-  /// assumption that a long value fits into an int.
+  /// Whether a conversion preserves the value of an integer expression. In a loop, the method also
+  /// records the assumption that a long value fits into an int.
   bool keeps(CXCursor cursor, CXType type);
   /// Records the assumption that a dependent type is a number.
   void assume_number(CXCursor cursor);
@@ -52,20 +54,21 @@ class Reader {
   /// Adds the variable of a declaration, with the properties of its type.
   Variable* declare(CXCursor declaration);
   Variable* declare_parameter(CXCursor declaration);
-  /// The variable that a name refers to. A variable without a declaration in the read code is
-  /// global.
+  /// The variable that a name refers to. A variable that is not declared in the code read so far is
+  /// treated as global.
   Variable* find(CXCursor declaration);
   /// Whether a variable is `threadprivate`.
   bool is_of_thread(const std::string& name) const;
   Variable* this_object();
-  /// The object of the method that the reader reads.
+  /// The object of the method that is being read.
   Place own_object();
   /// A constant quantity of a location, such as the extent of an array.
   Variable* quantity(const Place& of, const std::string& name, bool is_natural);
-  /// A term with its present value, for later use.
+  /// A term that keeps its present value when its variables change later.
   Term frozen(Term term);
   Place frozen(Place place);
-  /// Whether an alias of a location stays valid, because no pointer on the path changes.
+  /// Whether an alias of a location stays valid, because no pointer on the path to the location
+  /// changes.
   bool lasts(const Place& place, CXType type) const;
   /// Sets the initial value of a variable, or the location that a pointer or reference names.
   void bind(Variable& variable, CXType type, const Cursors& made_with, bool is_parameter = false);
@@ -75,26 +78,27 @@ class Reader {
   /// The location that an expression names, if any. Records the reads in its subscripts.
   std::optional<Place> place(CXCursor cursor);
   std::optional<Place> named(CXCursor cursor);
-  /// The location that a pointer leads to: p, or an offset from it, as in p + n and &p[n].
+  /// The location that a pointer leads to. The pointer may be p or have an offset, as in p + n and
+  /// &p[n].
   std::optional<Place> led_to(CXCursor pointer);
   /// Adds a subscript to a location, after the offset of its pointer.
   static void add_element(Place& of, Term index, bool in_call = false);
   std::optional<Place> member(CXCursor cursor);
   std::optional<Place> element(CXCursor base, const Cursors& subscripts, bool in_call,
                                CXType type_of_element);
-  /// Records that two rows may share elements, unless a type owns the elements.
+  /// Records that two rows may share elements, unless the array's type owns its elements.
   void mind_rows(Place& of, CXCursor base);
-  /// An element of the form a(i, j), a row, or a view of an entire array.
+  /// The location of an element of the form a(i, j), of a row, or of a view of an entire array.
   std::optional<Place> called_place(CXCursor cursor);
   void access(CXCursor cursor, const Place& place, bool is_write, Update update = Update::none);
-  /// Records a read of a location, and returns its value if it is an integer that can be followed.
+  /// Records a read of a location, and returns its value if the tool can follow it as an integer.
   Term read(CXCursor cursor, const Place& place);
 
   // --- Values: values.cpp
 
   Term value(CXCursor cursor);
   Term all_of(CXCursor cursor);
-  /// Expressions for which libclang has no cursor kind: casts, and lists in parentheses.
+  /// Reads expressions for which libclang has no cursor kind: casts, and lists in parentheses.
   Term unexposed(CXCursor cursor);
   Term literal(CXCursor cursor);
   Term character(CXCursor cursor);
@@ -103,24 +107,25 @@ class Reader {
   Term choice(CXCursor cursor);
   Term unary(CXCursor cursor);
   Term binary(CXCursor cursor);
-  /// Arithmetic on two integers, and comparisons of them.
+  /// The value of an arithmetic operation or a comparison of two integers.
   Term combined(CXCursor cursor, const std::string& operation, Term first, Term second,
                 const Cursors& operands);
-  /// The value of an expression whose accesses are already recorded.
+  /// The value of an expression, without recording its accesses a second time.
   Term quietly(CXCursor cursor);
 
   // --- Calls: calls.cpp
 
   Term call(CXCursor cursor);
-  /// An operator of a class.
+  /// Reads a call of an operator of a class.
   Term overloaded(CXCursor cursor, const std::string& operation, bool is_statement = false);
-  /// A constructor, which writes its object and reads its arguments.
+  /// Reads a call of a constructor, which writes its object and reads its arguments.
   Term construct(CXCursor cursor);
   Term method(CXCursor cursor, CXCursor callee);
-  /// Output of numbers and texts, whose order matters but which changes no variable.
+  /// Whether a call prints numbers or texts. The order of such calls matters, but they change no
+  /// variable.
   bool prints(CXCursor callee, const Cursors& arguments) const;
   Term pure(CXCursor cursor, const std::string& name, const Cursors& arguments);
-  /// std::move(x): the value of x is unknown afterwards, unless its type is plain.
+  /// Reads std::move(x). The value of x is unknown afterwards, unless its type is plain.
   Term moved(CXCursor cursor, const Cursors& arguments);
   /// Reads the body of a function in place of its call, and returns its value. The function has to
   /// be in the same file, or in a header of the project if its entire body can be read.
@@ -185,16 +190,16 @@ class Reader {
 
   Loop& add_loop(CXCursor cursor, const std::vector<const Pragma*>& pragmas);
   void counted(CXCursor cursor, const std::vector<const Pragma*>& pragmas);
-  /// Reads where a loop starts.
+  /// Reads the initial value of a loop's counter.
   void start(Loop& read, const Parts& parts);
-  /// Reads a loop's step and its end.
+  /// Reads the step of a loop and its end.
   void limits(Loop& read, const Parts& parts);
-  /// for (i = n; i-- > 0;)
+  /// Whether a loop has the form for (i = n; i-- > 0;), and reads it.
   bool counts_down(Loop& read, CXCursor condition);
   long step_of(CXCursor cursor, const Variable* variable);
-  /// for (unsigned i = n - 1; i < n; --i), which ends when i wraps around below 0.
+  /// Whether a loop such as for (unsigned i = n - 1; i < n; --i) ends when i wraps around below 0.
   bool counts_below_zero(const Loop& read, CXCursor condition);
-  /// A variable of the clause `linear`, and the variable that stands for it within the loop.
+  /// A variable of the clause `linear`, and the variable that replaces it within the loop.
   struct Linear {
     Variable *variable, *within;
   };

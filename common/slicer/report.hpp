@@ -17,7 +17,8 @@ struct Checked {
   std::string file;
   std::vector<std::pair<const Function*, std::vector<Finding>>> functions;
   std::vector<std::pair<const Loop*, std::vector<Ruling>>> rulings;
-  std::vector<const Pragma*> lost;       ///< pragmas that make a loop parallel, without that loop
+  std::vector<const Pragma*> lost;       ///< pragmas that make a loop parallel, but whose loop was
+                                         ///< not found
   std::vector<const Pragma*> uncovered;  ///< other directives that the tool does not cover
 
   /// Whether a claim of OpenMP is refuted or a requested transformation is refused.

@@ -15,7 +15,7 @@ void refuse(const Request& request, const std::string& why) {
 
 namespace {
 
-/// What a transformation is called, and how it is written.
+/// The name of a transformation, and an example of its syntax.
 struct Wording {
   Transformation what;
   const char *name, *example;
@@ -39,7 +39,7 @@ const Wording& wording_of(const Clause& clause, const Directive& directive) {
                   directive.line, directive.text, clause.name));
 }
 
-/// Reads one argument; returns false if it has not the form that is needed.
+/// Reads one argument of a request. Returns false if the argument does not have the required form.
 bool read_argument(Request& request, const std::string& text) {
   static const std::regex name(R"(\s*([A-Za-z_]\w*)\s*)"),
       length(R"(\s*([A-Za-z_]\w*)\s*:\s*0*([1-9]\d{0,5})\s*)"),
@@ -88,7 +88,7 @@ Request read_request(const Clause& clause, const Directive& directive) {
   return request;
 }
 
-/// Transformations that change the same loops in different ways are not judged together.
+/// Checks that no two requests change the same loops in ways that the tool cannot judge together.
 void check_together(const std::vector<Request>& requests) {
   const Request* other = nullptr;
   for (const Request& request : requests) {

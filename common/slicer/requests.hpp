@@ -19,7 +19,7 @@ struct Request {
   Transformation what;
   std::string text;  ///< as it is written
   int line;
-  std::vector<std::string> names;  ///< loops, or the variable to expand
+  std::vector<std::string> names;  ///< the loops, or the variable to expand
   std::vector<long> numbers;       ///< the lengths of tiles, or the factor of a skewing
 
   /// Whether the transformation changes the schedule of nested loops.
@@ -32,7 +32,7 @@ struct Request {
 /// \throws BadInput, which names the line and the request
 [[noreturn]] void refuse(const Request& request, const std::string& why);
 
-/// The requests in a file, by the position at which the outermost loop begins.
+/// The requests in a file. The key is the position at which the outermost loop begins.
 using Requests = std::map<unsigned, std::vector<Request>>;
 
 /// Reads all requests except for those of slices.

@@ -14,9 +14,9 @@ namespace slicer {
 /// The ruling *unknown* with its reason.
 Ruling unknown(const Request& request, std::string why);
 
-/// The ruling on a transformation.
+/// The ruling on a transformation, based on the dependences that it would reverse.
 /// \param conflicts the pairs of iterations that the transformation would reverse
-/// \param expandable whether the expansion of its variable would remove a conflict
+/// \param expandable whether expanding the variable of a conflict would remove the conflict
 Ruling ruling_of(const Request& request, const Pairs& pairs, const std::vector<Conflict>& conflicts,
                  const std::function<bool(const Conflict&)>& expandable);
 

@@ -11,7 +11,7 @@
 namespace slicer {
 namespace {
 
-/// A header of a loop that keeps to the slice.
+/// The head of a loop that is restricted to a slice.
 std::string header_of(const Cut& cut, const std::string& suffix, std::string_view first,
                       std::string_view condition, std::string_view step) {
   const std::string begin = cut.name + "_begin" + suffix, end = cut.name + "_end" + suffix;
@@ -91,7 +91,7 @@ std::string Rewriting::suffix(const std::vector<std::string>& names) {
   return suffix;
 }
 
-/// Behind the last header that is included in any case; or in front of all declarations.
+/// The position after the last unconditionally included header; otherwise before all declarations.
 unsigned Rewriting::place_of_preamble() const {
   const std::string_view all = source_.text();
   const std::vector<Token> tokens = source_.tokens({0, static_cast<unsigned>(all.size())});
@@ -114,7 +114,7 @@ unsigned Rewriting::place_of_preamble() const {
     while (t + 1 < tokens.size() && tokens[t + 1].line == line) ++t;
   }
   if (place > 0) return place;
-  // Comments right in front of a declaration belong to it.
+  // Comments directly before a declaration belong to it.
   first = static_cast<unsigned>(all.rfind('\n', first) + 1);
   while (first > 1) {
     const std::size_t before = all.rfind('\n', first - 2) + 1;

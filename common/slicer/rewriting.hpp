@@ -52,11 +52,11 @@ class Rewriting {
 };
 
 /// The text of a nest whose sliced loops run over one slice only.
-/// \param columns its indentation in the generated file
+/// \param columns the indentation of the nest in the generated file
 std::string bounded_nest(const Source& source, const Marked& marked, const std::string& suffix,
                          std::size_t columns);
 
-/// The columns in front of a statement that begins its line.
+/// The number of columns before a statement that is the first one in its line.
 std::size_t columns_before(const Source& source, unsigned place);
 
 }  // namespace slicer

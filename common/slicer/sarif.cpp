@@ -1,5 +1,5 @@
 /// \file
-/// The report as SARIF, which editors and code hosts display. The CPU device writes the same form.
+/// The report as SARIF, which editors and code hosts display. The CPU device writes SARIF, too.
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A file below the working directory, relative to it, as code hosts expect.
+/// The path of a file below the working directory relative to that directory, as code hosts expect.
 std::string uri_of(const std::string& file) {
   const std::string here = std::filesystem::current_path().string() + '/';
   return file.starts_with(here) ? file.substr(here.size()) : file;

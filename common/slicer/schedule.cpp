@@ -20,7 +20,7 @@ void Schedule::apply(const Request& request) {
   request.what == Transformation::skew ? skew(request) : tile(request);
 }
 
-/// Which of the times is that of a loop.
+/// The index of the time coordinate of a loop.
 std::size_t Schedule::find(const std::string& name) const {
   const auto found = std::find_if(times_.begin(), times_.end(), [&](const Time& time) {
     return band_[time.loop]->variable->name == name;
@@ -32,7 +32,7 @@ void Schedule::interchange(const Request& request) {
   std::swap(times_[find(request.names[0])], times_[find(request.names[1])]);
 }
 
-/// A loop that counts down goes on doing so.
+/// Adds a multiple of one loop's counter to another's. A loop that counts down keeps its direction.
 void Schedule::skew(const Request& request) {
   Time& skewed = times_[find(request.names[0])];
   const Time& by = times_[find(request.names[1])];
@@ -62,7 +62,7 @@ isl::set Schedule::reversed(const Space& space) const {
   return backward(space, band_, written_, -1).intersect(backward(space, band_, times_, 1));
 }
 
-/// The pairs of which the sink runs before the source; with the other sign, behind it.
+/// The pairs whose sink runs before the source; with sign -1, after it.
 isl::set Schedule::backward(const Space& space, const std::vector<const Loop*>& band,
                             const std::vector<Time>& times, int sign) {
   isl::set all = space.nothing(), so_far = space.universe();
@@ -74,7 +74,7 @@ isl::set Schedule::backward(const Space& space, const std::vector<const Loop*>& 
       distance = distance.add(sink.sub(source).mul(space.number(sign * time.sum[l])));
     }
     all = all.unite(so_far.intersect(distance.lt_set(space.number(0))));
-    // Both may lie in one tile if they are less than its length apart.
+    // Two values may lie in the same tile if they differ by less than its length.
     so_far = so_far.intersect(distance.lt_set(space.number(time.length)))
                  .intersect(distance.gt_set(space.number(-time.length)));
   }

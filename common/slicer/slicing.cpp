@@ -73,7 +73,7 @@ class InPlace {
     return cut.name + "_" + part + suffix_;
   }
 
-  /// The type of e: that of the loops' variables, if they have one.
+  /// The type of e: the common type of the loop counters, or `long`.
   std::string type_of_number() const {
     const bool is_one = std::all_of(marked_.cuts.begin(), marked_.cuts.end(), [&](const Cut& cut) {
       return cut.type == marked_.cuts[0].type;
@@ -81,7 +81,7 @@ class InPlace {
     return is_one ? marked_.cuts[0].type : "long";
   }
 
-  /// How many slices a loop has, and how long they are.
+  /// Writes the number of slices of a loop, and their length.
   void measure(const Cut& cut) {
     std::string first =
         std::string(source_.text().substr(cut.first.first, cut.first.last - cut.first.first));
@@ -114,7 +114,7 @@ class InPlace {
                fmt::format("{0} / {1} + ({0} % {1} > 0)", count, slices));
   }
 
-  /// Where a slice begins and ends, by its digit.
+  /// Writes the begin and the end of a slice, computed from its digit of e.
   void bound(std::size_t d) {
     const std::size_t at = marked_.digits[d];
     const Cut& cut = marked_.cuts[at];
@@ -136,7 +136,8 @@ class InPlace {
   const Marked& marked_;
   std::string suffix_;
   Lines lines_;
-  std::vector<std::string> counts_, firsts_;  ///< of each loop
+  std::vector<std::string> counts_, firsts_;  ///< the number of iterations and the first value of
+                                              ///< each loop
   std::set<std::string> numbers_;
 };
 

@@ -11,13 +11,13 @@
 namespace slicer {
 
 struct Form {
-  int number = 4;            ///< 3: slices in place; 4: slices in buffers of their own
+  int number = 4;            ///< 3: slices in place; 4: slices with buffers of their own
   bool is_template = false;  ///< whether the parts of loop (4) are left to the user
   bool is_cuda = false;      ///< whether a CUDA source is written
 };
 
 /// The text of a file whose marked nests run in slices.
-/// \throws BadInput if a nest cannot be sliced, or not in this form
+/// \throws BadInput if a nest cannot be sliced in the requested form
 std::string sliced(const Source& source, const std::list<Function>& functions, const Form& form);
 
 }  // namespace slicer

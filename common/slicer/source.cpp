@@ -76,9 +76,10 @@ using Words = std::vector<const char*>;
 constexpr unsigned how =
     CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_Incomplete;
 
-/// Parses as an index is made, which skips the bodies of functions in headers of the system and so
-/// takes half of the time. It is for files without a precompiled header: from libclang 19 on, the
-/// tree of an index cannot be followed into what was precompiled. Returns an error of libclang's.
+/// Parses a file with libclang's indexer, which skips the bodies of functions in system headers and
+/// takes half as long as a normal parse. It is used for files without a precompiled header: from
+/// libclang 19 on, cursors of an index cannot be followed into a precompiled header. Returns
+/// libclang's error code.
 int index_file(CXIndex index, const std::string& path, const Words& given,
                CXTranslationUnit& unit) {
   const CXIndexAction action = clang_IndexAction_create(index);
@@ -91,8 +92,8 @@ int index_file(CXIndex index, const std::string& path, const Words& given,
   return error;
 }
 
-/// Parses a file, or the text that stands for it if that is not empty. An index would not keep that
-/// text as long as the unit does. Returns an error of libclang's.
+/// Parses a file, or a text in its place if the text is not empty. The indexer is not used, because
+/// it would not keep the text as long as the unit does. Returns libclang's error code.
 int parse_whole(CXIndex index, const std::string& path, const Words& given, const std::string& text,
                 CXTranslationUnit& unit, unsigned options = how) {
   CXUnsavedFile unsaved{path.c_str(), text.c_str(), text.size()};
@@ -101,9 +102,10 @@ int parse_whole(CXIndex index, const std::string& path, const Words& given, cons
                                      options, &unit);
 }
 
-/// Whether libclang refuses what C++20 and CUDA allow, and reads it all the same. Before version 16
-/// it lets no lambda capture a name of a structured binding. And that all functions belong to both
-/// sides here, it minds of kernels declared again, and of functions with `...` for parameters.
+/// Whether an error of libclang concerns code that C++20 and CUDA allow, and that libclang reads
+/// correctly. Before version 16, libclang does not let a lambda capture a structured binding. The
+/// headers declare all functions as host and device functions, which libclang rejects for kernels
+/// that are declared again and for variadic functions.
 bool is_valid_all_the_same(const std::string& said) {
   static constexpr std::array<std::string_view, 5> beginnings{
       "reference to local binding '", "'device' and 'global' attributes are not compatible",
@@ -114,7 +116,7 @@ bool is_valid_all_the_same(const std::string& said) {
                      [&](std::string_view each) { return said.starts_with(each); });
 }
 
-/// One of the things between <<< and >>>.
+/// One of the launch parameters between <<< and >>>.
 struct ToldToLaunch {
   std::size_t position;
   std::vector<Token>::const_iterator first;
@@ -122,7 +124,7 @@ struct ToldToLaunch {
 
 std::vector<ToldToLaunch> told_to_launches(const std::vector<Token>& tokens) {
   std::vector<ToldToLaunch> told;
-  int depth = -1;  // within a launch, of parentheses
+  int depth = -1;  // nesting depth of brackets within a launch; -1 outside
   for (auto token = tokens.begin(); token + 1 < tokens.end(); ++token) {
     if (*token == "<<<") {
       depth = 0;
@@ -170,9 +172,9 @@ bool Source::stands_for_itself(CXCursor use) const {
   return words.size() == 2 && words[0].text == words[1].text;
 }
 
-/// The names of headers that are precompiled are known to a file that does not include them; one
-/// that minds, or that is not told the same of the language, is parsed with headers as they are,
-/// and so are all while a header is newer than what was made of it.
+/// A file with a precompiled header sees the names of all its headers, even if it does not include
+/// them. If this causes an error, if the language options differ, or if a header is newer than the
+/// precompiled file, the source is parsed again without the precompiled header.
 Source::Source(const std::string& path, const Arguments& arguments, const std::string& instead)
     : index_(clang_createIndex(1, 0)) {
   const auto parse_with_lists = [&](const Arguments& with) {
@@ -204,7 +206,7 @@ Source::Source(const std::string& path, const Arguments& arguments, const std::s
 
 namespace {
 
-/// The arguments with the header that comes first.
+/// The arguments of libclang, including the header that comes first.
 Words words_of(const Arguments& arguments) {
   Words given;
   for (const std::string& word : arguments.words) given.push_back(word.c_str());

@@ -1,5 +1,5 @@
 /// \file
-/// A C++ source as libclang sees it: cursors, tokens and pragmas.
+/// A C++ source in the form that libclang provides: cursors, tokens and pragmas.
 
 #pragma once
 
@@ -22,7 +22,7 @@ std::string text_of(CXString string);
 /// The children of a cursor, in the order of the source.
 std::vector<CXCursor> children_of(CXCursor cursor);
 
-/// A part of the source: the first byte, and the end (exclusive).
+/// A part of the source: the position of its first byte, and its end (exclusive).
 struct Range {
   unsigned first, last;
 };
@@ -41,7 +41,7 @@ struct Pragma {
   int line;
   unsigned statement;
 
-  /// Whether a word belongs to the directive or is the name of a clause.
+  /// Whether a word is part of the directive or is the name of a clause.
   bool has(std::string_view word) const;
   /// The words in the parentheses of all clauses with this name.
   std::vector<std::string> clause(std::string_view name) const;
@@ -60,7 +60,7 @@ struct Arguments {
 };
 
 /// Checks the options that a user has given for the compiler.
-/// \throws BadInput if libclang does not know one of them
+/// \throws BadInput if libclang does not accept an option
 void check_arguments(const std::string& path, const Arguments& arguments);
 
 /// A parsed file.
@@ -80,7 +80,7 @@ class Source {
   Range range(CXCursor cursor) const;
   unsigned place(CXSourceLocation location) const;
   int line(CXCursor cursor) const;
-  /// The whole file.
+  /// The text of the whole file.
   std::string_view text() const { return all_; }
   /// The text of an expression, on one line.
   std::string text(CXCursor cursor) const;
@@ -120,16 +120,17 @@ class Source {
   /// Parses a text without the bodies of functions. The unit may contain errors.
   Unit parse_directives(const std::string& path, const Arguments& arguments,
                         const std::string& text) const;
-  /// Inserts the type in front of lists in braces in a launch such as add<<<{2, 1}, 32>>>, which
-  /// libclang's parser does not accept. Lines stay the same. Returns whether there are any lists.
+  /// Inserts the type before each list in braces in a launch such as add<<<{2, 1}, 32>>>, because
+  /// libclang's parser does not accept such lists. Line numbers stay the same. Returns whether
+  /// there are any lists.
   bool name_lists(const std::string& path, std::string& text);
-  /// Replaces the uses of macros by their expansions. Lines stay the same.
+  /// Replaces the uses of macros by their expansions. Line numbers stay the same.
   void expand_macros(const std::string& path, const Arguments& arguments);
   /// The outermost uses of macros in the file, except in directives of the preprocessor.
   std::vector<Range> uses_of_macros(std::string_view text) const;
-  /// The lines of the directives of the preprocessor, or nothing if their ends are not clear.
+  /// The ranges of the preprocessor directives; nothing if their ends are not clear.
   std::optional<std::vector<Range>> directives() const;
-  /// The expansion of each use, or its own text if the expansion is not known.
+  /// The expansion of each use of a macro, or the text of the use if the expansion is not known.
   std::vector<std::string> expansions(const std::string& path, const Arguments& arguments,
                                       std::string_view text, const std::vector<Range>& uses);
   /// \param around the text of the file with at least its directives
@@ -151,10 +152,10 @@ class Source {
   void read_tokens(File& of) const;
   void read_pragmas();
   bool stands_for_itself(CXCursor use) const;
-  /// Records the replacement of a macro that may be a pragma.
+  /// Records the replacement text of a macro that may be a pragma.
   void note_macro(Range used, CXCursor definition);
-  /// The text of the OpenMP pragma in a `_Pragma` at a token, or in a macro that contains one. Also
-  /// the end of the `_Pragma` or the macro; 0 if there is none.
+  /// The text of the OpenMP pragma in a `_Pragma` at a token, or in a macro that contains a
+  /// `_Pragma`. The second value is the end of the `_Pragma` or the macro; 0 if there is none.
   std::pair<std::string, unsigned> pragma_operator(const std::vector<Token>& tokens,
                                                    std::size_t at) const;
 

@@ -10,7 +10,7 @@
 namespace slicer {
 namespace {
 
-/// Operations of isl that a loop may take, a second or so.
+/// The number of isl operations that a loop may take, equivalent to about a second.
 constexpr unsigned long most_operations = 4'000'000;
 
 }  // namespace
@@ -82,7 +82,7 @@ std::size_t Space::position_of(std::size_t level, int side) const {
   return outer_.size() + 2 + side * (levels_ - 1) + level - 1;
 }
 
-/// How many loops that count lie around a loop within the root.
+/// The number of loops with a counter around a loop, within the root.
 std::size_t Space::level_of(const Loop& loop) const {
   std::size_t level = 0;
   for (const Frame* frame = loop.frame; frame != names_.root();) {
@@ -197,7 +197,8 @@ isl::set Space::truth(const Term& term, const View& view, bool wanted, std::stri
   }
   const bool compares = term.operation == Operation::less || term.operation == Operation::at_most ||
                         term.operation == Operation::equal;
-  // x < min(a, b) means x < a and x < b, which needs no choice; and so on.
+  // x < min(a, b) means x < a and x < b, which needs no case distinction. The other cases are
+  // similar.
   if (compares && term.operation != Operation::equal && term.bits == 0)
     for (const std::size_t which : {0, 1}) {
       const Term& extreme = operands[which];
@@ -232,8 +233,8 @@ isl::set Space::truth(const Term& term, const View& view, bool wanted, std::stri
   return wanted ? left->le_set(*right) : left->gt_set(*right);
 }
 
-/// Where a counter has reached the start of its loop, if that is the largest or smallest of several
-/// values.
+/// The set where a counter has reached the start of its loop, for a start that may be the maximum
+/// or minimum of several values.
 isl::set Space::beyond_start(const Loop& loop, const Term& start, const isl::pw_aff& counter,
                              const View& view, std::string& unsure) const {
   const Operation extreme = loop.step > 0 ? Operation::maximum : Operation::minimum;
@@ -295,7 +296,7 @@ isl::set Space::domain(const Frame& innermost, int side, std::string& unsure) co
     if (frame->is_cut && is_inside) doubt = "`break` or `continue` may leave it out";
     if (is_inside && unsure.empty()) unsure = doubt;
   }
-  // Loops that an access is not in take no part.
+  // The coordinates of loops that do not contain the access are 0.
   for (std::size_t level = used; level < levels_; ++level)
     all = all.intersect(variable_at(position_of(level, side)).eq_set(number(0)));
   for (const Variable* size : sizes_)

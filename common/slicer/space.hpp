@@ -14,18 +14,18 @@
 
 namespace slicer {
 
-/// The context of all sets. An operation throws after about a second: see `begin_operations`.
+/// The isl context of all sets. An operation throws after about a second: see `begin_operations`.
 isl::ctx shared_context();
 
-/// Starts a new count of operations, for the next question. Each question that exceeds the limit
-/// lowers it for the rest of the file, so that no file takes long.
+/// Resets the operation count before the next query. Each query that exceeds the limit lowers it
+/// for the rest of the file, so that no file takes long.
 void begin_operations();
 
-/// The position of a term in the program, for one side of the pair: 0 is the source, 1 is the sink.
+/// Where a term occurs in the program, for one side of a pair: 0 is the source, 1 is the sink.
 struct View {
   const Frame *used, *stable;
   int side;
-  bool is_end = false;  ///< the end of a loop, which is assumed not to overflow
+  bool is_end = false;  ///< whether the term is the end of a loop, which is assumed not to overflow
 };
 
 /// The coordinates of a pair of iterations, in the order that determines the smallest pair.
@@ -40,7 +40,8 @@ class Space {
   const std::vector<const Variable*>& sizes() const { return sizes_; }
 
   std::size_t count() const { return outer_.size() + 2 * levels_ + sizes_.size(); }
-  /// The number of leading coordinates: the outer loops, and the outermost loop of the root twice.
+  /// The number of leading coordinates: the outer loops, and the outermost loop of the root for
+  /// both sides.
   std::size_t first_ones() const { return outer_.size() + 2; }
   std::size_t position_of(const Loop& loop, int side) const;
   std::size_t position_of(const Variable* size) const;
@@ -51,16 +52,16 @@ class Space {
   isl::set nothing() const { return isl::manage(isl_set_empty(space_.copy())); }
 
   isl::pw_aff affine(const Polynomial& polynomial, const View& view) const;
-  /// The affine function of a term, or nothing if the term is not affine.
+  /// The affine function of a term; nothing if the term is not affine.
   std::optional<isl::pw_aff> affine(const Term& term, const View& view) const;
   /// The set in which a condition has, or may have, the wanted value. If the set is an
-  /// approximation, `unsure` gets the reason.
+  /// approximation, the reason is stored in `unsure`.
   isl::set truth(const Term& term, const View& view, bool wanted, std::string& unsure) const;
   /// The iterations of a loop.
   isl::set range(const Loop& loop, const View& view, std::string& unsure) const;
   isl::set beyond_start(const Loop& loop, const Term& start, const isl::pw_aff& counter,
                         const View& view, std::string& unsure) const;
-  /// The iteration domain of a frame: where it runs, or may run.
+  /// The iteration domain of a frame: the iterations in which it runs, or may run.
   isl::set domain(const Frame& innermost, int side, std::string& unsure) const;
 
  private:
@@ -69,7 +70,8 @@ class Space {
   std::size_t position_of(std::size_t level, int side) const;
   std::size_t level_of(const Loop& loop) const;
   std::optional<isl::pw_aff> chosen(const Term& term, const View& view) const;
-  /// An operand of an unsigned operation, in which a negative value wraps around to a large one.
+  /// The value of an operand of an unsigned operation, in which a negative value wraps around to a
+  /// large one.
   std::optional<isl::pw_aff> operand(const Term& term, std::size_t which, const View& view) const;
 
   const Names& names_;

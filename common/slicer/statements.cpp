@@ -27,7 +27,8 @@ bool has_known_attributes(const Source& source, CXCursor declaration) {
   return true;
 }
 
-/// What holds threads apart in a statement. Critical sections of different names do not.
+/// The mutual exclusion of a statement. Critical sections with different names do not exclude each
+/// other.
 std::string guard_of(const Pragma& pragma) {
   if (pragma.has("atomic")) return "atomic";
   const bool is_ordered = !pragma.words.empty() && pragma.words.front() == "ordered";
@@ -38,7 +39,7 @@ std::string guard_of(const Pragma& pragma) {
   return "critical " + (name.empty() ? "" : name.front());
 }
 
-/// Whether all threads of a region wait for each other after a statement.
+/// Whether a statement ends with a barrier for all threads of a region.
 bool ends_with_barrier(const Pragma& pragma) {
   const bool is_shared = pragma.has("for") || pragma.has("single") || pragma.has("sections");
   return is_shared && !pragma.has("parallel") && !pragma.has("nowait");
@@ -90,7 +91,7 @@ void Reader::statement(CXCursor cursor) {
     case CXCursor_ReturnStmt:
       give_back(cursor);
       break;
-    case CXCursor_UnexposedStmt:  // with attributes, or told to be unrolled
+    case CXCursor_UnexposedStmt:  // a statement with attributes or an unroll pragma
       if (children_of(cursor).size() != 1)
         trouble_with(cursor, "the statement");
       else
@@ -114,7 +115,7 @@ void Reader::block(CXCursor cursor) {
   Frame* const outside = frame_;
   enter();
   const Cursors children = children_of(cursor);
-  // What follows a condition to stay remains with it as one part.
+  // Statements after a condition such as `if (...) continue;` form one part together with it.
   Loop* whole = outside ? outside->loop : nullptr;
   if (whole && !whole->parts.empty()) whole = nullptr;
   for (std::size_t c = 0; c < children.size(); ++c) {
@@ -179,7 +180,8 @@ void Reader::declaration(CXCursor cursor) {
     if (!is_harmless) trouble_with(cursor, "the declaration");
     return;
   }
-  if (clang_Cursor_getStorageClass(cursor) == CX_SC_Extern) return;  // see find()
+  if (clang_Cursor_getStorageClass(cursor) == CX_SC_Extern) return;  // Reader::find() adds the
+                                                                     // variable when it is used
   const Cursors made_with = initialiser(source_, cursor);
   Variable* variable = declare(cursor);
   const bool is_of_thread = clang_getCursorTLSKind(cursor) != CXTLS_None;
@@ -207,7 +209,7 @@ void Reader::read_type(CXCursor declaration, const Cursors& made_with) {
   for (const CXCursor part : expressions_of(declaration)) {
     const bool is_read = std::any_of(made_with.begin(), made_with.end(),
                                      [&](CXCursor each) { return clang_equalCursors(each, part); });
-    if (!is_read) value(part);  // how many elements there are, or how an object is made
+    if (!is_read) value(part);  // an array size, or an argument of a constructor
   }
 }
 

@@ -23,7 +23,7 @@ CXCursor stripped(CXCursor cursor);
 Cursors arguments_of(CXCursor call);
 Cursors operands_of(CXCursor cursor);
 
-/// The name of a member or of the called function.
+/// The name of a member or of a called function.
 std::string last_word(const Source& source, CXCursor cursor);
 /// The operator of an expression with one or two operands.
 std::string operator_of(const Source& source, CXCursor cursor);
@@ -37,7 +37,7 @@ Cursors initialiser(const Source& source, CXCursor declaration);
 /// The three parts of a loop's head, and its body.
 struct Parts {
   std::optional<CXCursor> first, condition, step, body;
-  bool is_whole = true;  ///< the position of each one is known; a macro may hide it
+  bool is_whole = true;  ///< whether the position of each part is known; a macro may hide it
 };
 Parts parts_of(const Source& source, CXCursor cursor);
 

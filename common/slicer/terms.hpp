@@ -20,7 +20,7 @@ Term negated(Term term);
 /// Whether two terms are known and have the same form, so that they have the same value.
 bool are_same(const Term& one, const Term& other);
 bool mentions(const Term& term, const Variable* variable);
-/// Whether the form of a term permits negative values.
+/// Whether a term may be negative, judged by its form.
 bool may_be_negative(const Term& term);
 bool is_known(const Term& term);
 /// Whether a term is known and never changes.

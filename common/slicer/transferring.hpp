@@ -1,5 +1,6 @@
 /// \file
-/// Replaces a nest by loop (4): the class that transfers.cpp and the files of its parts implement.
+/// Replaces a nest by loop (4). The class is implemented in transfers.cpp and the files named
+/// below.
 
 #pragma once
 
@@ -14,7 +15,7 @@
 
 namespace slicer {
 
-/// Whether a token is a member of an object or of a namespace.
+/// Whether a token names a member of an object or of a namespace.
 inline bool is_member(const std::vector<Token>& tokens, std::size_t t) {
   return t > 0 && (tokens[t - 1] == "." || tokens[t - 1] == "->" || tokens[t - 1] == "::");
 }
@@ -32,27 +33,30 @@ class Transfers {
   void put(const Lines& parts);
   std::vector<std::string> names_to_be() const;
   Extent extent_of(const Cut& cut);
-  /// "a, [i_begin, i_end) x [0, n): a box, exact"
+  /// Describes a footprint: "a, [i_begin, i_end) x [0, n): a box, exact".
   std::string described(const Footprint& array) const;
   void introduce(Lines& lines) const;
   void write_boxes(Lines& lines) const;
-  /// Writes the beginning of a part, with the bounds of the slice that the part uses.
+  /// Writes the beginning of a part, including the bounds of the slice that the part uses.
   void open(Lines& lines, const std::string& part, const std::string& body, bool is_kernel) const;
   /// Writes a comment that describes the code that the user has to add.
   void leave_open(Lines& lines, const char* what, bool of_sent) const;
   void write_serialise(Lines& lines, bool is_template) const;
   bool has_room_to_make() const;
-  /// Allocates buffers for arrays that are only written. All others use the buffer of their input.
+  /// Allocates buffers for arrays that are only written. All other arrays are computed in the
+  /// buffer of their input.
   void write_make_room(Lines& lines) const;
   void write_kernel(Lines& lines, bool is_template) const;
-  /// Replaces sizes in the text, because a size refers to the entire array, not to a buffer.
+  /// Replaces the sizes of an array in the text, because they are the sizes of the entire array,
+  /// not of a buffer.
   std::string with_size(std::string nest, const std::string& array) const;
   void write_deserialise(Lines& lines, bool is_template) const;
   void finish(const std::string& part, const Lines& body, Lines& lines, bool is_kernel,
               const std::string& nest = {}) const;
   void write_loop(Lines& lines) const;
   std::string name(const std::string& of) const { return of + suffix_; }
-  /// Marks a function that the user may not call.
+  /// An attribute against the warning that a function is unused, because the user of a template
+  /// need not call it.
   std::string unused() const { return is_template_ ? "[[maybe_unused]] " : ""; }
 
   // --- Restrictions on arrays in buffers, and their elements: buffers.cpp

@@ -8,14 +8,15 @@
 namespace slicer {
 namespace {
 
-/// The required types of the members of a class.
+/// A property that is required of the types of all members of a class.
 using Property = bool (*)(CXType);
 
 bool is_in_system(CXCursor declaration) {
   return clang_Location_isInSystemHeader(clang_getCursorLocation(declaration));
 }
 
-/// Whether a class is declared in a header of the project, and does not only have the same name.
+/// Whether a class is declared in a header of the project, rather than being another class of the
+/// same name.
 bool is_of_project(CXCursor declaration, const std::string& name, const std::string& header) {
   if (qualified_name(declaration) != "staircase::" + name) return false;
   CXFile file = nullptr;
@@ -26,7 +27,7 @@ bool is_of_project(CXCursor declaration, const std::string& name, const std::str
 
 CXCursor class_of(CXType type) { return clang_getTypeDeclaration(without_reference(type)); }
 
-/// The definition of a class, or of its template.
+/// The definition of a class, or of the template of which it is an instance.
 CXCursor definition_of(CXCursor declaration) {
   const CXCursor pattern = clang_getSpecializedCursorTemplate(declaration);
   CXCursor definition = clang_getCursorDefinition(declaration);
@@ -35,7 +36,7 @@ CXCursor definition_of(CXCursor declaration) {
   return definition;
 }
 
-/// The element type of a class of the standard library, if it is known.
+/// The type of a template argument of a class, such as the element type of a container.
 CXType element_of(CXType type, unsigned which = 0) {
   return clang_Type_getTemplateArgumentAsType(without_reference(type), which);
 }
@@ -140,11 +141,12 @@ bool are_memberwise(CXCursor definition, Property property) {
   return true;
 }
 
-/// Whether a class has the implicit copy operations and destructor, member by member.
+/// Whether a class has the implicit copy operations and destructor, and all members have a
+/// property.
 bool is_memberwise(CXCursor declaration, Property property) {
   const CXCursor definition = definition_of(declaration);
   if (clang_Cursor_isNull(definition)) return false;
-  // A class may contain a container of itself.
+  // A class may contain a container of itself. The recursion ends there.
   static std::vector<CXCursor> asked;
   if (std::any_of(asked.begin(), asked.end(),
                   [&](CXCursor each) { return clang_equalCursors(each, definition); }))
@@ -160,11 +162,11 @@ bool is_literal(CXCursor cursor) {
   return kind == CXCursor_IntegerLiteral || kind == CXCursor_FloatingLiteral;
 }
 
-/// Whether a class is an instance of a template for types that are no numbers.
+/// Whether a class is an instance of a template for types that are not numbers.
 bool has_other_arguments(CXType type) {
   const Holding holding = holding_of(type);
   const int all = clang_Type_getNumTemplateArguments(type);
-  // Of a container, the elements count, and not how it allocates them.
+  // For a container, only the element type matters, not the allocator.
   const bool is_container = holding == Holding::own || holding == Holding::others;
   for (int a = 0; a < (is_container ? std::min(all, 1) : all); ++a) {
     const CXType of = element_of(type, static_cast<unsigned>(a));

@@ -1,5 +1,6 @@
 /// \file
-/// Kinds of types: an integer, an array that owns its elements, or a view of other elements.
+/// Properties of types: whether a type is an integer, an array that owns its elements, or a view of
+/// other elements.
 
 #pragma once
 
@@ -105,7 +106,7 @@ inline bool is_view_type(CXType type) {
 }
 
 /// A class whose elements are represented by proxy objects, according to its source: a(i, j)
-/// returns an object that consists of members and both subscripts.
+/// returns an object that is constructed from members and from both subscripts.
 inline bool is_proxy_array_type(CXType type) { return holding_of(type) == Holding::proxies; }
 
 /// A type with elements.
@@ -113,19 +114,19 @@ inline bool is_array_type(CXType type) {
   return is_owner_type(type) || is_view_type(type) || is_proxy_array_type(type);
 }
 
-/// A type whose elements are selected by a call: a(i, j).
+/// A type whose elements are selected by a call operator: a(i, j).
 bool is_matrix_type(CXType type);
 
 /// A type that depends on a template's parameters.
 bool is_dependent_type(CXType type);
 
-/// Whether a template may be made for a type by assumption: a number other than bool, or a pointer
-/// or a container with such elements.
+/// Whether a template that is read for numbers may be instantiated for a type: a number other than
+/// bool, or a pointer or a container with such elements.
 bool may_stand_for_number(CXType type);
 
-/// Whether a function is called as an instance of a template for types that are no numbers.
+/// Whether a function is called as an instance of a template for types that are not numbers.
 bool is_made_for_others(CXCursor function);
-/// Whether an argument makes a parameter of a template stand for something that is no number.
+/// Whether an argument makes a parameter of a template stand for a type that is not a number.
 bool is_made_for_others(CXType parameter, CXType argument);
 
 /// A built-in number or std::complex, whose operators only read their operands.
@@ -139,7 +140,7 @@ bool is_plain_type(CXType type);
 /// library with such elements.
 bool is_value_type(CXType type);
 
-/// Whether the default construction of a class has no side effect.
+/// Whether the default constructor of a class has no side effect.
 bool makes_plainly(CXType type);
 
 /// Whether an expression is an element of an array of proxies.

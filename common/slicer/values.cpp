@@ -9,7 +9,8 @@
 namespace slicer {
 namespace {
 
-/// Whether an operand that is not evaluated might be so all the same, and would do something.
+/// Whether an operand of sizeof or a similar operator might be evaluated and might have a side
+/// effect.
 bool has_effect(const Source& source, CXCursor cursor) {
   const std::vector<Token> tokens = source.tokens(source.range(cursor));
   const auto count = [&](const std::string& word) {
@@ -19,7 +20,7 @@ bool has_effect(const Source& source, CXCursor cursor) {
   return count("++") + count("--") + count("=") > 0 || (count("(") > 1 && count("[") > 0);
 }
 
-/// A quotient that is rounded down, as a shift to the right rounds it.
+/// A quotient that is rounded down, as a shift to the right computes it.
 Term halved(const Term& term, long by) {
   Term quotient = made(Operation::quotient, {term, constant(by)});
   if (!may_be_negative(term)) return quotient;
@@ -55,7 +56,7 @@ Term Reader::value(CXCursor cursor) {
       return literal(cursor);
     case CXCursor_DeclRefExpr:
       return enumerator(cursor);
-    case CXCursor_UnaryExpr:  // sizeof and the like
+    case CXCursor_UnaryExpr:  // sizeof and similar operators
       if (has_effect(source_, cursor)) trouble_with(cursor, "the expression");
       return unknown(text);
     case CXCursor_CharacterLiteral:
@@ -150,7 +151,7 @@ Term Reader::enumerator(CXCursor cursor) {
     case CXCursor_CXXMethod:
     case CXCursor_NonTypeTemplateParameter:
       break;
-    default:  // what is not known yet in a template is a number by assumption
+    default:  // an expression that a template has not resolved yet is a number by assumption
       if (!clang_Cursor_isNull(declaration) || !is_dependent_type(clang_getCursorType(cursor)))
         trouble_with(cursor, "the expression");
   }
@@ -245,7 +246,7 @@ Term Reader::combined(CXCursor cursor, const std::string& operation, Term first,
     return is_integer_type(clang_getCursorType(stripped(operand)));
   };
   if (!is_integer(operands[0]) || !is_integer(operands[1])) {
-    // Within a template a type may not be known yet; the terms then say what is an integer.
+    // In a template, a type may not be known yet. The terms then show which operands are integers.
     if (!is_known(first) || !is_known(second)) return unknown(source_.text(cursor));
   }
   static const std::unordered_map<std::string, Operation> known{

@@ -9,7 +9,8 @@
 namespace slicer {
 namespace {
 
-/// What a list of one holds, as in View<T, 1> b(a) within a template.
+/// The only element of a list, as in View<T, 1> b(a) within a template; otherwise the expression
+/// itself.
 CXCursor first_of(CXCursor cursor) {
   const Cursors parts = expressions_of(cursor);
   const bool is_list = clang_getCursorKind(cursor) == CXCursor_UnexposedExpr ||
@@ -17,7 +18,7 @@ CXCursor first_of(CXCursor cursor) {
   return is_list && parts.size() == 1 ? parts.front() : cursor;
 }
 
-/// Whether an expression makes a value, and names no place where one is.
+/// Whether an expression computes a new value, rather than naming an existing location.
 bool is_result(CXCursor cursor) {
   cursor = stripped(cursor);
   switch (clang_getCursorKind(cursor)) {
@@ -66,7 +67,7 @@ bool leads_to_same(CXType one, CXType other) {
   return parameter == name(other) || parameter.starts_with("type-parameter-");
 }
 
-/// Whether a function makes what is given for its parameter its own: a copy.
+/// Whether a parameter of this type is a copy of its argument.
 bool is_copied(CXType type) {
   return !is_reference(type) && !is_view_type(type) && !is_c_array_type(type) &&
          !is_proxy_array_type(type);
@@ -147,8 +148,8 @@ Variable* Reader::declare(CXCursor declaration) {
 Variable* Reader::declare_parameter(CXCursor declaration) {
   Variable* variable = declare(declaration);
   const CXType type = clang_getCursorType(declaration);
-  // A pointer that is seated anew may lead to what another one leads to. A parameter of the form
-  // a[] is such a pointer.
+  // A pointer that is assigned again may lead to the same memory as another one. A parameter of the
+  // form a[] is such a pointer.
   const bool is_pointer = is_c_array_type(type) && !is_reference(type);
   variable->is_named =
       variable->is_fixed || is_number_type(type) || (is_owner_type(type) && !is_pointer);
@@ -161,7 +162,7 @@ Variable* Reader::find(CXCursor declaration) {
   for (std::size_t s = scopes_.size(); s-- > 0;) {
     for (const auto& [known, variable] : scopes_[s])
       if (clang_equalCursors(known, declaration)) return variable;
-    if (s > 0 && s + 1 == scopes_.size()) s = 1;  // those of callers are not seen
+    if (s > 0 && s + 1 == scopes_.size()) s = 1;  // the scopes of the callers are not visible
   }
   scopes_.front().push_back({declaration, nullptr});
   const std::size_t at = scopes_.front().size() - 1;
@@ -182,7 +183,7 @@ Variable* Reader::find(CXCursor declaration) {
   variable->is_fixed = is_constant_type(type) ||
                        clang_getCursorKind(declaration) == CXCursor_NonTypeTemplateParameter;
   variable->owns = is_owner_type(type);
-  // A global pointer that the file seats anew, and a reference, may lead to any memory.
+  // A reference, and a global pointer that the file assigns again, may lead to any memory.
   const bool is_seated = !is_local && facts_.reseated(declaration).has_value();
   variable->is_named = !is_local && !is_seated;
   variable->is_stray = (is_local || is_seated) && is_reference(type);
@@ -260,7 +261,7 @@ void Reader::bind(Variable& variable, CXType type, const Cursors& made_with, boo
       (is_pointer && variable.is_fixed && made_with.size() == 1 && makes_memory(made_with.front()));
   variable.is_pointer = is_pointer;
   if (is_proxy_array_type(type)) {
-    // A class that is made with an array may refer to the elements of this array.
+    // A class that is constructed from an array may refer to the elements of this array.
     variable.is_named = std::none_of(made_with.begin(), made_with.end(), leads_to_elements);
     assume(made_with.empty() ? variable.declaration : made_with.front(),
            fmt::format("elements of `{}` are those that its class says", variable.name));

@@ -1,1 +1,1 @@
-"""Makes the pages of the book, and holds the figures on them to what is recorded."""
+"""Makes the pages of the book, and checks the figures on them against the recorded values."""

@@ -11,7 +11,7 @@ from book import hosted, machines
 from draw import maps, plots
 from measure import figures
 
-NEARLY_ALL = 0.9  # of the stages of a workload
+NEARLY_ALL = 0.9  # the fraction of a workload's stages that counts as nearly all
 RULE = re.compile(r"^### ([^\n]+) \{#(\w+)\}$", re.MULTILINE)
 
 
@@ -30,7 +30,7 @@ def problem_of(of_workload, results):
 
 
 def sources_of(of_workload, results):
-    """A workload's problem, its runs, and the record of each of its stages with the recording that holds it."""
+    """A workload's problem and runs, and for each of its stages the record with the recording that contains the record."""
     problem = problem_of(of_workload, results)
     runs = results.runs(*problem) if problem else []
     return problem, runs, figures.sources(runs)
@@ -59,7 +59,8 @@ def source_of(stage, of_workload, results):
 
 # --- The ladder
 
-WIDE, HIGH, EDGE, STEP = 36, 92, 14, 0.42  # of a stage, of the drawing, around it; radius of a point as a share of EDGE
+WIDE, HIGH, EDGE, STEP = 36, 92, 14, 0.42  # pixels: width per stage, height of the drawing, margin; STEP: radius of a
+                                           # point relative to EDGE
 
 
 def places(of_workload, found):
@@ -77,7 +78,7 @@ def places(of_workload, found):
 
 
 def ladder_html(of_workload, problem, found, here=None):
-    """A drawing whose points lead to the stages of a workload."""
+    """A drawing whose points are links to the stages of a workload."""
     points = list(places(of_workload, found))
     width = WIDE * len(of_workload)
     line = " ".join(f"{x:.0f},{y:.1f}" for x, y, _ in points)

@@ -18,7 +18,7 @@ PARTS = re.compile(r"""
   | (?P<space>\s+)
   | (?P<other><<<|>>>|\#pragma|[-+*/%&|^<>=!]=?|.)""", re.VERBOSE)
 PLAIN = ("word", "space", "other", "number")
-ALIKE = 0.5  # lines with less in common are no two versions of one
+ALIKE = 0.5  # two lines with less in common are not treated as versions of one line
 
 
 def parts(line):
@@ -54,7 +54,7 @@ def differing(before, after):
         if operation != "equal":
             lost |= set(range(i1, i2))
             gained |= set(range(j1, j2))
-    # A line's indentation is no word.
+    # A line's indentation is not a word.
     return lost - {0} if a[0].isspace() else lost, gained - {0} if b[0].isspace() else gained
 
 

@@ -1,10 +1,12 @@
-"""The table *Where each ladder ends*: the fastest stage of each workload and the fastest library, on a GPU, on all cores and on one core.
+"""The table *Where each ladder ends*: the fastest stage and the fastest library of each workload on a GPU, on all cores
+and on one core.
 
 The first page of the book shows it as HTML. The top README contains it as Markdown between two comments.
 
 Usage: python3 docs ends ROOT
 
-writes the table in the top README again, from the recordings. `./climb --record` runs this command, and so does `python3 docs figures --update`.
+It replaces the table in the top README by one that is computed from the recordings. `./climb --record` and `python3
+docs figures --update` run this command, too.
 """
 
 import dataclasses
@@ -19,7 +21,8 @@ from measure import figures
 
 REFERENCE = "h200"  # the machine whose recordings are preferred
 DEVICES = ("GPU", "all cores", "one core")
-# The baselines that call a library which solves the same problem. The others are copies, graphs or kernels of this project.
+# These baselines call a library that solves the same problem. The other baselines are copies, graphs or kernels of this
+# project.
 LIBRARIES = re.compile(r"baseline_(?:cu(?:blas|solver|sparse|fft)|openblas|lapack)")
 HEAD = ("workload", "data set", "device", "fastest stage", "time", "fastest library", "its time", "library / stage", "lower bound", "% of peak")
 BLOCK = re.compile(r"(<!-- begin of ladder ends -->\n).*?(<!-- end of ladder ends -->)", re.DOTALL)
@@ -56,8 +59,8 @@ class End:
 
     @property
     def bound(self):
-        """The shortest time, in seconds, in which the device could do the work, or None. For one core, the peak rate of one core
-        and the bandwidth of all cores are used."""
+        """The lower bound, in seconds, of the time in which the device can do the work, or None. The bound for one core
+        uses the peak rate of one core and the bandwidth of all cores."""
         work, ceilings = self.stage["modelled"], self.recording["ceilings"]
         if self.device == "one core":
             return max(work["flops"] / ceilings[f"flops_{self.run['precision']}_one_core"], work["bytes"] / ceilings["copy_bytes_per_second"])
@@ -73,7 +76,7 @@ class End:
 
 
 def digits_text(number):
-    """A number with three digits, or with all digits before the point if these are more."""
+    """A number with three significant digits, or with all digits before the decimal point if there are more."""
     return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
 
 
@@ -83,7 +86,7 @@ def cores_of(record):
 
 
 def is_on(record, device):
-    """Whether a record belongs to a device. A stage for several GPUs is not one for the GPU."""
+    """Whether a record belongs to a device. A stage for several GPUs does not belong to the device GPU."""
     if record["device"] != ("gpu" if device == "GPU" else "cpu"):
         return False
     cores = record["machine"]["cores"]
@@ -91,7 +94,7 @@ def is_on(record, device):
 
 
 def last_stage(results, workload, device):
-    """The last stage of a workload that is recorded on a device."""
+    """The last stage of a workload that was recorded on a device."""
     return max((record["stage"] for machine in machines.machines(results) for recording in results.recordings(machine)
                 for run in recording["runs"] if run["workload"] == workload for record in figures.timed(run)
                 if is_on(record, device) and not plots.is_baseline(record)), default=None)
@@ -100,8 +103,9 @@ def last_stage(results, workload, device):
 def candidates(results, workload, device):
     """Yields each recorded run of a workload that has a stage on a device, with its rank.
 
-    Preferred are, in this order: on the processor, runs that contain the last stage; runs with a library; runs of the reference machine, of a
-    named data set, of the largest problem, and in f64; and among the runs of one problem, the one with the fastest stage.
+    The order of preference is: on the processor, runs that contain the last stage; runs with a library; runs of the
+    reference machine, of a named data set, of the largest problem, and in f64; and among the runs of one problem, the
+    run with the fastest stage.
     """
     last = last_stage(results, workload, device)
     for machine in machines.machines(results):
@@ -122,7 +126,7 @@ def candidates(results, workload, device):
 
 
 def ends(root, results):
-    """The rows of the table: for each workload the end of its ladder on each device on which it is recorded."""
+    """The rows of the table: for each workload, the fastest stage on each device for which runs are recorded."""
     rows = []
     for workload in filter(lambda label: (root / "stages" / label / "README.md").exists(), stages.labels_on_main_page(root)):
         for device in DEVICES:
@@ -163,12 +167,12 @@ def table_markdown(root, results):
 
 
 def updated(text, root, results):
-    """A page's text with its table replaced, if it has one."""
+    """The text of a page, with a new table in place of the old one if there is one."""
     return BLOCK.sub(lambda block: f"{block[1]}\n{table_markdown(root, results)}\n{block[2]}", text)
 
 
 def differing_lines(text, whole):
-    """Yields the lines of a page that would be replaced, and those that replace them."""
+    """Yields the lines of a page that would be replaced, and the new lines."""
     for line in difflib.unified_diff(text.splitlines(), whole.splitlines(), n=0, lineterm=""):
         if not line.startswith(("---", "+++", "@@")):
             yield line

@@ -11,7 +11,7 @@ from book import card, machines
 from draw import plots
 from measure import figures
 
-SAME = 0.02  # of a floor: how far what is declared may be from the floor that the recording's share of the limit means
+SAME = 0.02  # largest relative difference between a lower bound from the declared work and the recorded lower bound
 DECADES = {-9: "1 ns", -8: "10 ns", -7: "100 ns", -6: "1 µs", -5: "10 µs", -4: "100 µs", -3: "1 ms", -2: "10 ms", -1: "100 ms", 0: "1 s",
            1: "10 s", 2: "100 s", 3: "1000 s"}
 
@@ -37,7 +37,7 @@ def floors(record, recording, precision):
     def is_floor(rate):
         return rate and abs(max(work["flops"] / rate, work["bytes"] / bandwidth) / floor - 1) < SAME
 
-    if not is_floor(plain) and not is_floor(matrix):  # of several devices, say, whose ceilings add up
+    if not is_floor(plain) and not is_floor(matrix):  # for example, several devices, whose ceilings add up
         yield "lower bound of the problem", floor
         return
     operations = amount_text(work["flops"], "FLOP")

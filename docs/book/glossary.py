@@ -17,9 +17,9 @@ import re
 PAGE = "glossary"
 ENTRY = re.compile(r'^- <a id="(?P<anchor>term_\w+)"></a>\*\*(?P<term>[^*]+)\*\*(?P<rest>.*)$', re.MULTILINE)
 FORMS = re.compile(r"<!-- (also|only): (.*?) -->")
-# Pages of these kinds are no running text.
+# Pages of these kinds have no running text.
 UNLINKED = {"source"}
-# What is inside of these elements is no running text.
+# The contents of these elements are not running text.
 CLOSED = {"a", "button", "code", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "label", "nav", "pre", "script", "style", "summary", "svg", "th"}
 CLASSES = re.compile(r'class="(?:fragment|figures|bar|card|ways|caption|proved|step)\b')
 TOKEN = re.compile(r"(<!--.*?-->|<[^>]+>|\\\([^<]*?\\\)|\\\[[^<]*?\\\])", re.DOTALL)

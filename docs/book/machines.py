@@ -1,4 +1,5 @@
-"""The chapter *Results*: one page per machine, and one per workload if a machine has many, made of all recordings below docs/results.
+"""The chapter *Results*: one page per machine, made of all recordings below docs/results. A machine with many workloads
+gets one page per workload.
 
 The pages request plots like all other pages; docs/draw/plots.py draws them.
 """
@@ -12,8 +13,8 @@ from draw import plots
 from measure import figures
 
 CHAPTER = "results"
-TOGETHER = 3  # workloads that one page of a machine holds at most
-CEILINGS = [  # the key in a recording, what it is, and how its value is written
+TOGETHER = 3  # the largest number of workloads on one page of a machine
+CEILINGS = [  # the key in a recording, its name for readers, and the function that formats its value
     ("flops_f64", "f64", figures.rate_text),
     ("flops_f64_matrix", "f64, tensor cores", figures.rate_text),
     ("flops_f64_one_core", "f64, one core", figures.rate_text),
@@ -97,7 +98,7 @@ def minute_text(recording):
 
 def ceilings_html(recordings):
     """The ceilings of a machine, one row for each time that they were measured."""
-    columns = {}  # the recordings by their ceilings
+    columns = {}  # the recordings, grouped by their ceilings
     for recording in sorted(recordings, key=lambda recording: recording["date"]):
         columns.setdefault(json.dumps(recording["ceilings"]), []).append(recording)
     measured = [json.loads(column) for column in columns]
@@ -139,7 +140,7 @@ def include(kind, *words):
 
 
 def timed_stages(results, machine, workload, dataset, precision):
-    """The records of a problem that hold times."""
+    """The records of a problem that contain times."""
     return plots.timed(run for run, _ in results.runs(machine, workload, dataset, precision))
 
 
@@ -182,7 +183,7 @@ def workload_texts(machine, workloads, results):
 
 
 def workload_pages(root, machine, workloads, results):
-    """The pages of a machine's workloads, by label; none if its own page holds them."""
+    """The pages of a machine's workloads, by label; empty if the machine's own page contains them."""
     texts = workload_texts(machine, workloads, results)
     if len(texts) <= TOGETHER:
         return {}
@@ -227,7 +228,7 @@ def machine_page(root, machine, workloads, results):
 # --- The chapter
 
 def fastest_html(root, workloads, results):
-    """The fastest stage of each problem on each machine."""
+    """A table of the fastest stage of each problem on each machine."""
     names = machines(results)
     rows = []
     for workload in workloads:
@@ -239,16 +240,16 @@ def fastest_html(root, workloads, results):
                          precision, *cells])
     head = ["workload", "data set", "precision"] + [
         f'<a href="{label_of(name)}.html">{html.escape(short_title(results.recordings(name), name))}</a>' for name in names]
-    return table(head, rows, "figures wide")  # one column per machine: it scrolls
+    return table(head, rows, "figures wide")  # one column per machine, so the table may scroll
 
 
 def work_of(results, machine, workload, dataset, precision):
-    """The operations of a problem."""
+    """The number of floating-point operations of a problem."""
     return timed_stages(results, machine, workload, dataset, precision)[0]["modelled"]["flops"]
 
 
 def fastest_text(results, machine, workload, dataset, precision):
-    """Time and name of the fastest stage of a problem as HTML, if it is recorded."""
+    """Time and name of the fastest stage of a problem as HTML; empty if the problem is not recorded."""
     if (dataset, precision) not in results.problems(workload, machine):
         return ""
     found = figures.sources(results.runs(machine, workload, dataset, precision))

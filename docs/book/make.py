@@ -23,7 +23,7 @@ MATHJAX_PARTS = ("MathJax.js", "extensions/tex2jax.js", "extensions/AssistiveMML
                  "extensions/toMathML.js", "extensions/TeX/AMSmath.js", "extensions/TeX/AMSsymbols.js", "extensions/TeX/noErrors.js",
                  "extensions/TeX/noUndefined.js", "jax/element/mml", "jax/input/TeX", "jax/output/SVG/jax.js", "jax/output/SVG/config.js",
                  "jax/output/SVG/autoload", "jax/output/SVG/fonts/TeX")
-PATHS = '<div id="reading_paths"></div>'  # where the first page tells of ways to read
+PATHS = '<div id="reading_paths"></div>'  # where the first page lists the reading paths
 THEME = ("staircase.css", "staircase.js", "staircase.svg", "warp.js", "played.js")
 
 
@@ -34,7 +34,7 @@ def spread_text(record):
 
 
 def in_all_text(record):
-    """The time of an entire solve, if stages are compared by one of its phases."""
+    """The total time of a solve, if stages are compared by one of its phases; otherwise an empty text."""
     return figures.seconds_text(figures.figure("in_all", [record])) if record.get("timed_phase") else ""
 
 
@@ -46,7 +46,7 @@ def error_text(record):
 
 
 def share_text(record, name):
-    """An optional share of the record, as a percentage."""
+    """A fraction from a record as a percentage; empty if the record does not contain it."""
     return f"{100 * record[name]:.3g} %" if name in record else ""
 
 
@@ -100,20 +100,20 @@ class Times:
     machine: str
     title: str  # of the machine
     dataset: str
-    found: dict  # by stage, its record and the recording that holds it
+    found: dict  # by stage: its record, and the recording that contains the record
 
     @property
     def dates(self):
-        """The dates of their recordings, in words."""
+        """The dates of these recordings, in words."""
         return {figures.date_text(recording) for _, recording in self.found.values()}
 
     def head(self):
-        """Data set and machine, and the date if there is one for all."""
+        """The data set and the machine, and the date if all recordings have the same date."""
         date = f"<br><small>{next(iter(self.dates))}</small>" if len(self.dates) == 1 else ""
         return f"<th>{self.dataset}<br><small>{html.escape(self.title)}</small>{date}</th>"
 
     def cell(self, stage):
-        """The time of a stage, if it is recorded, and the date if the column has several."""
+        """The time of a stage if it is recorded, with its date if the dates in the column differ."""
         if stage not in self.found:
             return "<td></td>"
         record, recording = self.found[stage]
@@ -133,7 +133,7 @@ def times_of(of_workload, results):
 
 
 def size_html(added, removed):
-    """The number of lines that a step adds and removes, each with a bar of half a pixel per line."""
+    """The numbers of lines that a step adds and removes, with a bar of half a pixel per line."""
     return (f'+{added} −{removed}<svg class="size" width="{max(added, removed) / 2:g}" height="9" aria-hidden="true">'
             f'<rect width="{added / 2:g}" height="4"/><rect y="5" width="{removed / 2:g}" height="4" class="removed"/></svg>')
 
@@ -179,7 +179,8 @@ def generate(root, workloads, results, generated):
 
 
 def write_doxyfile(root, work, generated, version):
-    """Writes the Doxyfile of this build: the repository's one with generated files, the paths of the build, and output of texts only."""
+    """Writes the Doxyfile of this build: the repository's Doxyfile with the generated files and the paths of the build,
+    without progress output."""
     inputs = ("docs/pages", "stages", "common/cuda_on_cpu", "common/slicer", generated)
     read_by_filter = page.write([root / path for path in inputs], work / "texts", whole=True)
     (work / "Doxyfile").write_text(f"""
@@ -241,7 +242,8 @@ def duration_text(minutes):
 
 
 def stop_of(entry, pages):
-    """A stop of a reading path: its link, its minutes, and whether it may be skipped. A stop is a page or one section of it."""
+    """A stop of a reading path: its link, its minutes, and whether readers may skip it. A stop is a page or a section
+    of a page."""
     entry = {"page": entry} if isinstance(entry, str) else entry
     label, anchor = entry["page"], entry.get("section")
     page = pages[label]
@@ -299,7 +301,7 @@ def read_pages(root, directory, workloads, of_stages):
 
 
 def groups_of(root, workloads, results, pages):
-    """The groups of the sidebar: title and entries, each with name, words and the pages below it."""
+    """The groups of the sidebar: title and entries. Each entry has a name, a text and the pages below it."""
     machine_pages = [machines.label_of(name) for name in machines.machines(results)]
     below = {name: [(stage.page, html.escape(stage.heading)) for stage in of] for name, of in workloads.items()}
     below[machines.CHAPTER] = [(label, pages[label].heading) for label in machine_pages]
@@ -317,7 +319,7 @@ def write_pages(root, work, target, workloads, results, version):
     neighbours = {label: (order[i - 1] if i else None, order[i + 1] if i + 1 < len(order) else None)
                   for i, (label, _) in enumerate(order)}
     pages["index"].text = pages["index"].text.replace(PATHS, reading_paths_html(root, [label for label, _ in order], pages))
-    # In the cards of the workloads the title stands above the sentence.
+    # In the cards of the workloads, the title is above the sentence.
     pages["index"].text = re.sub(r'(<li><a href="\w+\.html">[^<]*</a>) — (.*?<figure class="climb">)', r"\1 \2", pages["index"].text)
     glossary.link(pages, (root / "docs" / "pages" / "glossary.md").read_text())
     rules, groups = card.rules_of(root), groups_of(root, workloads, results, pages)
@@ -338,7 +340,8 @@ def write_pages(root, work, target, workloads, results, version):
 
 
 def write_depfile(root, stamp, depfile):
-    """Writes the list of files from which the book is made, and of directories, whose times change when files are added."""
+    """Writes the list of files from which the book is made. Directories are listed, too, because their times change
+    when files are added."""
     patterns = ("README.md", "Doxyfile", "docs/**/*", "stages", "stages/**/*", "common/include/staircase",
                 "common/include/**/*.hpp", "common/cuda_on_cpu/README.md", "common/cuda_on_cpu/tests/optimisations_test.py",
                 "common/slicer/README.md", "common/slicer/workflow.yml")

@@ -17,7 +17,7 @@ MARK = re.compile(r"(?P<code>^ *(?P<fence>`{3,}).*?^ *(?P=fence) *$|`[^`\n]*`)|<
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REQUEST = re.compile(r"(?<!`)\\(?:html|verb)include (?P<file>\w+(?:\.\S+|_(?:diff|figures|proved|stages|piece_\w+))\.html"
                      r"|figure_keys\.txt|(?:climb_\w+|played_\w+|reading_paths|ladder_ends|headers|warp)\.html)")
-# By the first word of a file's name, or by its last.
+# The stand-in sentences, by the first word of a generated file's name, or by its last.
 BUILT = {"diff": "The diff", "figures": "The table of recorded times", "stages": "The table of the stages",
          "proved": "The slicer's report on the parallel loops",
          "piece": "A piece of a diff", "climb": "A ladder", "paths": "The table of reading paths", "ends": "The table of where each ladder ends",

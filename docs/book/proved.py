@@ -23,7 +23,8 @@ def read(text):
 
 
 def line_of(source, text, start=0):
-    """The line, counted from 1, in which a text begins, which may span several lines; 0 if the text is not found."""
+    """The number of the line in which a text begins, counted from 1; 0 if the text is not found. The text may span
+    several lines."""
     words = r"\s+".join(map(re.escape, text.removesuffix("...").split()))
     match = re.compile(words).search(source, start)
     return source.count("\n", 0, match.start()) + 1 if match else 0
@@ -40,14 +41,15 @@ def pragma_lines(source, claims):
 
 
 def named_line(why, source, pragma):
-    """The line of the expression that a reason names, after the pragma or in a function above it; 0 if it names none."""
+    """The line of the expression that a reason names, after the pragma or in a function above it; 0 if the reason names
+    none."""
     named = re.search(r"(?:nothing is known of the \w+|the end) `(.*?)`", why)
     behind = sum(map(len, source.splitlines(keepends=True)[:pragma]))
     return line_of(source, named[1], behind) or line_of(source, named[1]) if named else 0
 
 
 def why_html(why, source, pragma):
-    """A reason as HTML, with the line of the expression that it names."""
+    """A reason as HTML. If the reason names an expression, the line of the expression is added."""
     text = re.sub(r"`(.*?)`", r"<code>\1</code>", html.escape(why, quote=False))
     line = named_line(why, source, pragma)
     return f"{text} (line {line})" if line else text

@@ -8,27 +8,29 @@ A number on a page is followed by an HTML comment that names its source:
 The last word names the quantity. These quantities belong to one stage:
 
     seconds        the time of the phase by which the workload is timed
-    in_all         the time of entire solves
-    memory         the bytes of its arrays
-    error          the difference from the reference
-    of_limit       the lower bound over the time
-    of_copy        the time of a copy of the bytes that the kernels move, over the time
+    in_all         the total time of a solve
+    memory         the bytes of the stage's arrays
+    error          the difference from the reference solution
+    of_limit       the lower bound of the time divided by the time
+    of_copy        the time of a copy of the bytes that the kernels move, divided by the time
     phase:NAME     the time of a phase, or the sum of the intervals of that name that overlap the phases
-    copy_seconds   the time of a copy of the bytes that the problem has to read and write, by the same clock
-    times_copy     the time over copy_seconds
+    copy_seconds   the time of a copy of the bytes that the problem has to read and write, measured with the same clock
+    times_copy     the time divided by copy_seconds
 
-These belong to two stages, the time of the first one over the time of the second one: speedup, speedup_in_all and efficiency.
+The quantities speedup, speedup_in_all and efficiency belong to two stages. A speed-up is the time of the first stage
+divided by the time of the second stage.
 
 For a run of a sweep, WORKLOAD is the name of the recording and DATASET the value of the parameter, as in
 `MACHINE local_volatility_over_outer 64 f64 07_interleaved seconds`. `MACHINE ceilings NAME` is a ceiling of the processor, and
-`MACHINE ceilings gpu NAME` one of the GPU; `MACHINE WORKLOAD ceilings` selects the ceiling that was measured with the recording of that
-workload. `MACHINE RECORDING figures NAME` is a figure of another kind of recording, such as communication. `<!-- model -->` marks a
-number that is derived on the page. `<!-- published: SOURCE -->` marks one from the literature, or from a record without keys if SOURCE
-names a file in docs/results. That file must contain the number, rounded as on the page and in any unit, unless SOURCE begins with
-"spans in": such a number is computed from the begin and end of recorded intervals. In a section *The cost*, and on a page of notes,
-every time, every rate and every ratio needs such a comment.
+`MACHINE ceilings gpu NAME` is a ceiling of the GPU. `MACHINE WORKLOAD ceilings` selects the ceiling that was measured
+with the recording of that workload. `MACHINE RECORDING figures NAME` is a figure of another kind of recording, such as
+communication. `<!-- model -->` marks a number that is derived on the page. `<!-- published: SOURCE -->` marks a number
+from the literature, or from a record without keys if SOURCE names a file in docs/results. That file must contain the
+number, rounded as on the page and in any unit. If SOURCE begins with "spans in", the number is computed from the begin
+and end of recorded intervals instead. In a section *The cost*, and on a page of notes, every time, every rate and every
+ratio needs such a comment.
 
-The top README also has a table that is generated as a whole, *Where each ladder ends* (ends.py).
+The top README also contains a generated table, *Where each ladder ends* (ends.py).
 
 Usage: python3 docs figures --check|--update ROOT
 """
@@ -44,14 +46,14 @@ from measure import figures
 NUMBER = r"(?P<number>\d+(?:\.\d+)?(?:e-?\d+)?)"
 UNIT = r"(?:[ \n](?P<unit>ms|µs|ns|s|MB|GB/s|GB|TB/s|GFLOP/s|TFLOP/s|×|%))?"
 MARKED = re.compile(NUMBER + UNIT + r"<!-- (?P<key>[^>]*?) -->")
-GROUPED = r"(?P<number>(?!0\d)(?:\d{1,3}(?: \d{3})+|\d+)(?:\.\d+)?(?:e-?\d+)?)"  # 65 536, and not 06
+GROUPED = r"(?P<number>(?!0\d)(?:\d{1,3}(?: \d{3})+|\d+)(?:\.\d+)?(?:e-?\d+)?)"  # accepts 65 536, but not 06
 PUBLISHED = re.compile(GROUPED + UNIT + r"<!-- published: (?P<source>[^>]*?) -->")
 RECORD = re.compile(r"\bdocs/results/(\S*[^\s,])")
 UNMARKED = re.compile(r"(?<![\w.])\d+(?:\.\d+)? (?:ms|µs|ns|s|×|[GT]B/s|[GT]FLOP/s)(?!<!--|[\w*]| \d)")
 
 
 def written_like(text, value):
-    """A value with as many digits as the written text has."""
+    """A value with as many significant digits as a written number."""
     mantissa, _, exponent = text.partition("e")
     digits = len(mantissa.partition(".")[2])
     if not exponent:
@@ -86,7 +88,7 @@ def is_in(match, path):
 
 
 def unpublished(page, text, results):
-    """Yields a sentence for each number that the record named as its source does not contain."""
+    """Yields a sentence for each number that its named source, a record, does not contain."""
     for match in PUBLISHED.finditer(text):
         named = RECORD.search(match["source"])
         if not named:
@@ -128,7 +130,7 @@ def update(text, results):
         try:
             number = corrected(match, results) if is_recorded(match) else match["number"]
         except figures.UnknownKey:
-            return match[0]  # --check tells
+            return match[0]  # --check reports the unknown key
         return match[0].replace(match["number"], number, 1)
     return MARKED.sub(replace, text)
 

@@ -1,8 +1,8 @@
-"""The index of the book's search: every section of every page, terms of the glossary by themselves, and code.
+"""The index of the book's search: every section of every page, each term of the glossary, and code.
 
 Python's lunr makes the index, and lunr.js searches it; Debian provides both, with the same version of the format. Doxygen's own search finds
-only names of pages and sections, whereas this index contains all words. It needs no server: the index is a script, since a page that was
-opened as a file may load no other kind of data.
+only names of pages and sections, whereas this index contains all words. It needs no server: the index is a script,
+because a page that was opened as a file can load no other kind of data.
 """
 
 import html
@@ -20,9 +20,9 @@ UNSEEN = re.compile(r"<svg.*?</svg>|<script.*?</script>|<fieldset.*?</fieldset>|
 CAPTION = re.compile(r"<figcaption.*?</figcaption>", re.DOTALL)
 FORMULA = re.compile(r"\\\(.*?\\\)|\\\[.*?\\\]", re.DOTALL)
 FIELDS = [{"field_name": "title", "boost": 6}, {"field_name": "section", "boost": 8}, {"field_name": "text"}]
-# A page of a program is found by its names, after the pages that tell of it.
+# A page of a program is found by the names in the program, but ranks below the pages that describe it.
 BOOST = {"source": 0.3, "glossary": 1.5}
-SHOWN = {"source": 200, "page": 1500}  # letters of a section that are kept for showing where words were found
+SHOWN = {"source": 200, "page": 1500}  # letters of a section that are kept to show where words were found
 
 
 def plain(text):
@@ -51,7 +51,7 @@ def sections(pages):
     """Yields link, title of the page, heading and text of every section that is not empty."""
     for page in pages:
         for anchor, heading, text in sections_of(page.text):
-            # Captions of results name machines, hosts and dates, for which nobody searches.
+            # Captions of results name machines, hosts and dates, which readers do not search for.
             text = plain(CAPTION.sub(" ", text) if page.name.startswith("results_") else text)
             if text or heading:
                 yield page, f"{page.name}.html" + (f"#{anchor}" if anchor else ""), heading, text
@@ -62,14 +62,14 @@ def write(pages, directory):
     found = list(sections(pages))
     documents = []
     for n, (page, _, heading, text) in enumerate(found):
-        # Of a program, what is no number and no index: each name once.
+        # Each name in a program is indexed once, without numbers and short names.
         words = " ".join(sorted(set(indexed(text, 3).split()))) if page.kind == "source" else indexed(text)
         boost = BOOST.get(page.kind, BOOST.get(page.name, 1))
         documents.append(({"id": str(n), "title": indexed(page.title, numbers=True),
                            "section": indexed(heading, numbers=True), "text": words}, {"boost": boost}))
     index = lunr.lunr("id", FIELDS, documents).serialize()
     for _, vector in index["fieldVectors"]:
-        vector[1::2] = [round(weight, 2) for weight in vector[1::2]]  # order asks for no more
+        vector[1::2] = [round(weight, 2) for weight in vector[1::2]]  # two decimals suffice to order the results
     shown = [[link, page.title, heading, text[:SHOWN.get(page.kind, SHOWN["page"])]] for page, link, heading, text in found]
     data = {"sections": shown, "index": index}
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("\\", r"\\").replace("'", r"\'")

@@ -16,7 +16,7 @@ CONTENTS = re.compile(r'<div class="contents">\s*(?:<div class="textblock">)?(.*
 PATH = re.compile(r'<li class="navelem"><a class="el" href="(\w+)\.html">(.*?)</a>')
 HEADING = re.compile(r'<h([1-5])>\s*(?:<a class="anchor" id="([^"]+)"></a>)?\s*(.*?)</h\1>', re.DOTALL)
 CELL = re.compile(r"<(t[hd])([^>]*)>(.*?)</\1>", re.DOTALL)
-# A number, perhaps with a unit, a sign, a bound or a second one.
+# A number, possibly with a unit, a sign, a bound or a second number.
 NUMBER = re.compile(r"[≈~<>≤≥+−-]?\s?\d[\d.,   ]*(?:e[+-]?\d+)?\s*(?:[×x%‰]|[kMGTmµn]?(?:s|B|FLOP/s|B/s|W|J|Hz)|[kMGT]i?B?|[GMT]?FLOP|of \d+|/ \d+)?"
                     r"(?:\s?[–/×,]\s?[+−-]?\d[\d.]*\s*(?:%|×|m?s|[KMG]B)?)*")
 
@@ -25,13 +25,13 @@ NUMBER = re.compile(r"[≈~<>≤≥+−-]?\s?\d[\d.,   ]*(?:e[+-]?\d+)?\s*(?:[×
 class Page:
     """A page of the book."""
 
-    name: str  # of its file, without .html
+    name: str  # name of the file, without .html
     heading: str  # HTML
     title: str  # of the window and in the search
     text: str
     kind: str  # home, chapter, stage, source or page
-    path: list  # of pages above it: name and title
-    headings: list = dataclasses.field(default_factory=list)  # level, anchor and HTML
+    path: list  # the pages above it: name and title
+    headings: list = dataclasses.field(default_factory=list)  # level, anchor and HTML of each heading
     card: str = ""
     minutes: int = 0
 
@@ -87,7 +87,7 @@ def with_numbers(table):
             text += f"<{tag}{scope}{kind}{' ' + span[0] if span else ''}>{cell}</{tag}>"
         return f"<tr>{text}</tr>"
 
-    # A table without words at its head has none.
+    # A table whose head contains no words gets no head.
     head = [cells for cells in head if any(cell for _, _, cell in cells)]
     return ("<table>" + (f"<thead>{''.join(row_html(cells, True) for cells in head)}</thead>" if head else "")
             + f"<tbody>{''.join(row_html(cells, False) for cells in body)}</tbody></table>")
@@ -114,16 +114,18 @@ def cleaned(text, kind):
     text = re.sub(r'<div class="fragment">.*?</div><!-- fragment -->', listing, text, flags=re.DOTALL)
     text = re.sub(r"<table class=\"markdownTable\">.*?</table>", lambda match: with_numbers(match[0]), text, flags=re.DOTALL)
     if kind != "source":
-        text = re.sub(r'<div id="l\d+">', "<div>", text)  # lines are referred to where the whole source is
+        text = re.sub(r'<div id="l\d+">', "<div>", text)  # only the pages of entire sources need anchors for lines
     alone = r'(?<!<div class="figures">)(?<!<div class="figures map">)(?<!<div class="figures wide">)(<table>.*?</table>)'
     return re.sub(alone, r'<div class="table">\1</div>', text, flags=re.DOTALL)
 
 
-WORDS, LINES, FIGURES = 130, 15, 2  # that are read in a minute; a learner who was timed on 15 pages needed 227 minutes, this gives 229
+WORDS, LINES, FIGURES = 130, 15, 2  # words, lines of code and figures that are read in a minute; a learner needed 227
+                                    # minutes for 15 pages, this gives 229
 
 
 def minutes_of(text):
-    """How many minutes some HTML takes to read and understand: its words, its lines of code and its figures."""
+    """The minutes that a reader needs to read and understand some HTML, computed from its words, its lines of code and
+    its figures."""
     text = re.sub(r"<svg.*?</svg>|<script.*?</script>", " ", text, flags=re.DOTALL)
     code = re.findall(r'<div class="fragment.*?\n</div>|<pre.*?</pre>', text, re.DOTALL)
     lines = sum(part.count("\n") for part in code)
@@ -153,7 +155,7 @@ def read(path, kind):
                 minutes=minutes_of(body))
 
 
-# --- What stands around the text
+# --- The parts of a page around its text
 
 def sidebar_html(groups, workloads, current):
     """The sidebar: groups of pages, and the stages of each workload, folded except around the current page."""
@@ -167,7 +169,8 @@ def sidebar_html(groups, workloads, current):
     for title, entries in groups:
         text += f"<h2>{html.escape(title)}</h2><ul>"
         for name, words, below in entries:
-            # Pages of programs, notes and results lead only to the stages of their own workload; 150 more links would be longer than most programs.
+            # Pages of programs, notes and results link only to the stages of their own workload. 150 more links would
+            # be longer than most programs.
             if not below or is_brief and not open_ones & {name, *(label for label, _ in below)}:
                 text += f"<li>{link(name, words)}</li>"
                 continue
@@ -180,7 +183,7 @@ def sidebar_html(groups, workloads, current):
 
 
 def contents_html(page):
-    """The contents of a page, if it has sections."""
+    """The list of sections of a page; empty if the page has no sections."""
     shown = [heading for heading in page.headings if heading[0] == 2 or page.kind != "stage" and heading[0] == 3]
     if len(shown) > 40:
         shown = [heading for heading in shown if heading[0] == 2]
@@ -203,18 +206,18 @@ def reading_html(before, after):
 
 
 def path_html(page):
-    """The pages above a page."""
+    """The links to the pages above a page."""
     if page.kind == "home" or not page.path:
         return ""
     links = "".join(f'<li><a href="{name}.html">{words}</a></li>' for name, words in page.path)
     return f'<nav class="path" aria-label="Above this page"><ol>{links}</ol></nav>\n'
 
 
-SLIDE = "\n<style>@page { size: 297mm 167mm; margin: 9mm 14mm; }</style>"  # the paper of a slide, 16 by 9
+SLIDE = "\n<style>@page { size: 297mm 167mm; margin: 9mm 14mm; }</style>"  # the paper size of a slide, 16 by 9
 
 
 def slides_html(text):
-    """The text of a page of slides: each section is a slide, which is printed on a page of its own."""
+    """The text of a page of slides. Each section is a slide and is printed on a separate page."""
     before, *slides = re.split(r'(?=<h2 id=")', text)
     return (f'<div class="aside">{before}</div>\n'
             + "".join(f'<section class="slide">{slide.strip()}</section>\n' for slide in slides))

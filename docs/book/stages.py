@@ -2,8 +2,8 @@
 
 Usage: python3 docs lines ROOT
 
-counts the changed lines anew in the tables of the runner that the README and the chapters show. All else in these tables is
-as it was recorded.
+It counts the changed lines again in the tables of the runner that the README and the chapters show. The rest of these
+tables stays as recorded.
 """
 
 import dataclasses
@@ -18,11 +18,11 @@ class Stage:
     """One stage of a workload."""
 
     workload: str
-    name: str  # 01_openmp
+    name: str  # such as "01_openmp"
     source: pathlib.Path
     title: str
     idea: str
-    before: "Stage | None" = None  # the one that it continues
+    before: "Stage | None" = None  # the stage that it continues
 
     @property
     def page(self):
@@ -31,7 +31,7 @@ class Stage:
 
     @property
     def number(self):
-        """The number of the stage: 01."""
+        """The number of the stage as text, such as "01"."""
         return self.name[:2]
 
     @property
@@ -49,7 +49,7 @@ def find_source(directory):
 
 
 def what_it_says(source, field):
-    """The title or the idea that a stage's `main` hands to the harness."""
+    """The title or the idea that a stage's `main` passes to the harness."""
     match = re.search(rf'\.{field} = "([^"]*)"', source.read_text())
     if not match:
         raise SystemExit(f"{source} has no {field}")
@@ -57,7 +57,7 @@ def what_it_says(source, field):
 
 
 def stage_before(source, earlier):
-    """The stage that a stage continues: the last of the earlier ones, unless its header names another."""
+    """The stage that a stage continues: the previous one, unless the stage's header names another stage."""
     header = re.match(r"(?:///.*\n)*", source.read_text())[0]
     named = re.search(r"^/// From:(.*)$", header, re.MULTILINE)
     if not named:
@@ -70,12 +70,12 @@ def stage_before(source, earlier):
 
 
 def labels_on_main_page(root):
-    """The pages that the main page leads to, workloads among them, in reading order."""
+    """The labels of the pages to which the main page links, including workloads, in reading order."""
     return re.findall(r"\\subpage (\w+)", hosted.read(root / "docs" / "pages" / "mainpage.md", root))
 
 
 def groups_on_main_page(root):
-    """The headings of the main page with the labels that it leads to below each of them."""
+    """The headings of the main page, each with the labels of the pages that it links to below that heading."""
     parts = re.split(r"^## (.+?)(?: \{#\w+\})?$", hosted.read(root / "docs" / "pages" / "mainpage.md", root), flags=re.MULTILINE)[1:]
     found = {title: re.findall(r"\\subpage (\w+)", text) for title, text in zip(parts[::2], parts[1::2])}
     return {title: labels for title, labels in found.items() if labels}
@@ -99,14 +99,15 @@ def find_stages(root):
 
 
 def in_reading_order(root, workloads):
-    """The same workloads in the order of the main page, then those that it does not lead to."""
+    """The same workloads in the order of the main page, followed by those to which the main page does not link."""
     order = labels_on_main_page(root)
     return dict(sorted(workloads.items(),
                        key=lambda item: order.index(item[0]) if item[0] in order else len(order)))
 
 
 def code_lines(path):
-    """The lines of code of a source: neither blank lines and comments nor the stage's title and idea, which differ in every stage."""
+    """The lines of code of a source. Blank lines, comments, and the stage's title and idea are excluded, because they
+    differ in every stage."""
     lines = path.read_text().splitlines()
     return [line for line in lines if line.strip() and not line.lstrip().startswith("//") and not differs_always(line)]
 
@@ -117,7 +118,7 @@ def differs_always(line):
 
 
 def lines_changed(before, after):
-    """Lines of code that a step adds and removes, by their longest common subsequence."""
+    """The numbers of lines of code that a step adds and removes, by the longest common subsequence."""
     a, b = code_lines(before), code_lines(after)
     above = [0] * (len(b) + 1)
     for line in a:
@@ -129,14 +130,14 @@ def lines_changed(before, after):
 
 
 def numbered_body(source):
-    """The lines of a source behind its header comment, and the number of the first of them."""
+    """The lines of a source after its header comment, and the number of the first of them."""
     lines = source.read_text().splitlines()
     first = next((n for n, line in enumerate(lines) if not line.startswith("///")), len(lines))
     return lines[first:], first + 1
 
 
 def with_true_lines(text, workloads):
-    """A text in which the tables of the runner count the lines of code that the sources change."""
+    """A text in which the tables of the runner contain the current numbers of changed lines."""
     by_name, lines = {}, []
     for line in text.splitlines(keepends=True):
         if heading := re.match(r"(\w+), \S+ \(.*\), f\d\d, ", line):
@@ -151,7 +152,7 @@ def with_true_lines(text, workloads):
 
 
 def pages_with_tables(root):
-    """The files that hold tables of the runner and are shown to readers: the README, and what chapters include."""
+    """The files that contain tables of the runner and are shown to readers: the README, and files that chapters include."""
     yield root / "README.md"
     included = {name for page in root.glob("stages/**/*.md")
                 for name in re.findall(r"^\\verbinclude docs/results/(\S+\.txt)$", hosted.read(page, root), re.MULTILINE)}
@@ -159,7 +160,7 @@ def pages_with_tables(root):
 
 
 def main(root):
-    """Writes the tables with the lines that the sources change."""
+    """Updates the numbers of changed lines in all tables."""
     root = pathlib.Path(root)
     workloads = find_stages(root)
     for page in pages_with_tables(root):

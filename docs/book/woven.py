@@ -23,7 +23,7 @@ from book import code, headers, hosted, stages
 MARK = re.compile(r"\s*// \[(.+)\]\s*")
 SNIPPET = re.compile(r"^(?P<indent> *)\\snippet(?:\{lineno\})? stages/(?P<workload>\w+)/(?P<stage>\d\d_\w+)/\S+ "
                      r"(?P<name>.+?) *$", re.MULTILINE)
-CONTEXT = 2  # lines that stay, shown around changes outside the pieces
+CONTEXT = 2  # unchanged lines shown around changes outside the pieces
 
 
 @dataclasses.dataclass
@@ -63,10 +63,10 @@ class Row:
     old: int | None
     new: int | None
     text: str
-    index: int  # among the lines of its own side
-    place: int  # in the new lines, where it stands or stood
-    lost: tuple = ()  # numbers of the words that are marked
-    owner: str = ""  # the part of both sources that it is of
+    index: int  # index among the lines of its own side
+    place: int  # its position in the new lines, or the position where it was removed
+    lost: tuple = ()  # indices of the words that are highlighted
+    owner: str = ""  # the part of both sources to which it belongs
 
     def html(self):
         """The line as HTML."""
@@ -94,18 +94,19 @@ def rows_between(before, after, of_old, of_new):
 
 
 def outermost(spans):
-    """The parts that lie in no other part, ordered by their first line."""
+    """The parts that are not contained in another part, ordered by their first line."""
     return sorted(((begin, end, name) for name, (begin, end) in spans.items()
                    if not any(other != name and b <= begin and end <= e and (b, e) != (begin, end)
                               for other, (b, e) in spans.items())))
 
 
 def skeleton(body, names):
-    """The lines outside some parts, as triples of text, range and part. A part is represented by one line, which equals only itself."""
+    """The lines outside some parts, as triples of text, range and part. Each part is represented by one line that
+    equals only itself."""
     at, items = 0, []
     for begin, end, name in [*outermost({name: body.spans[name] for name in names}), (len(body.lines), len(body.lines), "")]:
         if begin < at:
-            continue  # it begins within the one before it
+            continue  # it begins within the previous part
         items += [(body.lines[n], (n, n + 1), "") for n in range(at, begin)]
         if name:
             items.append((f"\0{name}", (begin, end), name))
@@ -114,7 +115,8 @@ def skeleton(body, names):
 
 
 def rows_of(before, after):
-    """The rows of the complete diff of two bodies. A part that both have is compared with itself, even if it has moved."""
+    """The rows of the complete diff of two bodies. A part that occurs in both is compared with itself, even if it has
+    moved."""
     both = [name for name in after.spans if name in before.spans]
     both = [name for name in both if all(any(name == item[2] for item in skeleton(body, both)) for body in (before, after))]
     old, new = skeleton(before, both), skeleton(after, both)
@@ -179,7 +181,7 @@ class Weave:
         old = self.before.spans.get(name)
         if begin < row.place < end:
             return True
-        # At an edge: what was taken out belongs where it was in the stage before.
+        # A line that was removed at an edge belongs to the piece that contained it in the previous stage.
         return begin <= row.place <= end and (old[0] <= row.index < old[1] if old else row.place == begin < end)
 
     def rest(self):
@@ -193,7 +195,8 @@ class Weave:
         return [group for group in groups if any(row.kind != "same" for row in group)]
 
     def shown_again(self):
-        """The number of unchanged lines that the listings show as removed and added again, minus the moved lines that they show as unchanged."""
+        """The number of unchanged lines that the listings show as removed and added, minus the moved lines that they
+        show as unchanged."""
         shown = {id(row): row for rows in [*self.pieces.values(), *self.rest()] for row in rows}
         return counts(shown.values())[0] - stages.lines_changed(self.stage.before.source, self.stage.source)[0]
 
@@ -222,7 +225,7 @@ def listing(rows, label):
 
 
 def lines_text(numbers):
-    """The first and the last of some lines."""
+    """The first and the last line number of some lines, as text."""
     return f"lines {numbers[0]}–{numbers[-1]}" if numbers else ""
 
 
@@ -232,7 +235,7 @@ def line_of(rows, body):
 
 
 def piece_html(weave, name):
-    """A piece with its switch, or only the code if nothing changed."""
+    """A piece with its switch, or only its code if nothing changed."""
     stage, rows = weave.stage, weave.pieces[name]
     added, removed = counts(rows)
     numbers = [row.new for row in rows if row.new]
@@ -257,7 +260,8 @@ def piece_html(weave, name):
 
 
 def again_text(number):
-    """A sentence on the lines that the listings show as removed and added in excess of the changed lines; fewer if negative."""
+    """A sentence about the lines that the listings show in excess of the changed lines; a negative number means too few
+    lines."""
     lines = f"{abs(number)} {'line' if abs(number) == 1 else 'lines'}"
     if number > 0:
         return f" The listings show {lines} more as removed and added again, because each part of the program is compared with itself."

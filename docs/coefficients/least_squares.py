@@ -1,8 +1,8 @@
 """The listings of the chapter on least squares: python3 docs fits PROGRAMS [TABLES]
 
-PROGRAMS is the directory of the stage programs. They run in a temporary directory, and each reads the files that another has written.
-The commands and their output without times are printed. With TABLES, they are written to commands.txt and bordered.txt in this
-directory, and the tables of errors to degrees.txt and bases.txt. Needs NumPy.
+PROGRAMS is the directory of the stage programs. They run in a temporary directory, and each program reads files that another
+one has written. The commands and their output without times are printed. With TABLES, they are written to commands.txt and
+bordered.txt in that directory, and the tables of errors to degrees.txt and bases.txt. The command needs NumPy.
 """
 
 import pathlib
@@ -46,7 +46,7 @@ class Terminal:
 
 
 def solve(terminal, a, b):
-    """The x with the least |A x - b|, computed by two triangular solves."""
+    """The vector x that minimises |A x - b|, computed with two triangular solves."""
     terminal.save(Ab=numpy.column_stack((a, b)))
     products = terminal.run("ata", "Ab", output="C")
     # [normal equations]
@@ -59,7 +59,7 @@ def solve(terminal, a, b):
 
 
 def solve_bordered(terminal, a, b):
-    """The same x, computed by one triangular solve, and |A x - b|, which is the last pivot."""
+    """The vector x that minimises |A x - b|, computed with one triangular solve, and |A x - b|, which is the last pivot."""
     terminal.save(Ab=numpy.column_stack((a, b)))
     terminal.run("ata", "Ab", output="C")
     factor = terminal.run("cholesky", "C", output="F")
@@ -75,7 +75,7 @@ def measurements():
     """A and b for a ball whose height is measured every 20 ms, with an error of about 5 cm."""
     time = numpy.linspace(0, 4, 201)
     noise = 0.05 * numpy.random.default_rng(1).standard_normal(len(time))
-    a = numpy.vander(time, 3, increasing=True)  # 1, t, t²
+    a = numpy.vander(time, 3, increasing=True)  # columns 1, t, t²
     return a, a @ TRUE + noise
 # [measurements]
 
@@ -89,13 +89,13 @@ def polynomial(degree):
 
 
 def by_qr(a, b):
-    """The solution by Householder's reflections, which never form AᵀA."""
+    """The solution by Householder reflections, which avoid forming AᵀA."""
     q, r = numpy.linalg.qr(a)
     return numpy.linalg.solve(r, q.T @ b)
 
 
 def error_of(programs, a, b):
-    """The largest error of a coefficient from the normal equations, or why there is no result."""
+    """The largest error of a coefficient from the normal equations, or the reason why there is no result."""
     with tempfile.TemporaryDirectory() as directory:
         try:
             return f"{abs(solve(Terminal(programs, directory), a, b) - 1).max():.0e}"
@@ -104,7 +104,7 @@ def error_of(programs, a, b):
 
 
 def line_of_degrees(programs, degree):
-    """The condition, its square times the unit roundoff, and the errors of both methods."""
+    """A line of the table: the condition number, its square times the unit roundoff, and the errors of both methods."""
     a, b = polynomial(degree)
     condition = numpy.linalg.cond(a)
     return (f"{degree:6}   {condition:7.0e}   {condition ** 2 * 2.0 ** -53:8.0e}   {abs(by_qr(a, b) - 1).max():7.0e}   "
@@ -112,7 +112,7 @@ def line_of_degrees(programs, degree):
 
 
 def line_of_bases(programs, degree):
-    """Conditions and errors for polynomials of one degree in three bases."""
+    """A line of the table: condition numbers and errors for polynomials of one degree in three bases."""
     line, points = f"{degree:6}", numpy.linspace(-1, 1, POINTS)
     for a in (polynomial(degree)[0], numpy.vander(points, degree + 1, increasing=True),
               numpy.polynomial.chebyshev.chebvander(points, degree)):
@@ -137,7 +137,7 @@ def tables(programs):
 
 
 def main(programs, directory=None):
-    """Prints the tables, or writes them."""
+    """Prints the tables, or writes them to a directory."""
     for name, text in tables(programs).items():
         if directory:
             (pathlib.Path(directory) / f"{name}.txt").write_text(text)

@@ -30,7 +30,7 @@ void there_and_back(std::vector<char>& message, int rank) {
 // [ping pong]
 
 // [exchange]
-/// Both ranks send and receive at the same time, as stage 01 does with a row.
+/// Sends and receives on both ranks concurrently, as stage 01 does with a row.
 void exchange(std::vector<char>& message, std::vector<char>& halo, int rank) {
   const int size = static_cast<int>(message.size()), other = 1 - rank;
   MPI_Sendrecv(message.data(), size, MPI_CHAR, other, 0, halo.data(), size, MPI_CHAR, other, 0,
@@ -52,8 +52,8 @@ bool go_on(double until) {
   return is_early != 0;
 }
 
-/// The time of a message: the median over repetitions, so that interruptions by other programs do
-/// not count.
+/// The time of a message in seconds: the median over repetitions, which interruptions by other
+/// programs hardly affect.
 template <typename Message>
 double typical(std::size_t rounds, Message message) {
   const double until = MPI_Wtime() + patience;

@@ -56,9 +56,9 @@ Courant courant(const Problem&) { return {0.25, 0.25}; }
 namespace advection_distributed {
 
 // [update]
-constexpr double operations_per_cell = 20;  // as the workload counts operations
+constexpr double operations_per_cell = 20;  // operations per cell, as the workload counts them
 
-/// Keeps the simulated processor busy for the time that these cells would take.
+/// Keeps the simulated processor busy for the time that an update of these cells would take.
 template <>
 void update<double>(Weights<double>, Range of_rows, Range of_cols, staircase::View<const double, 2>,
                     staircase::View<double, 2>) {
@@ -88,7 +88,7 @@ std::int64_t number(const char* text) {
   return value;
 }
 
-/// The grid of ranks with the shortest edges of a block.
+/// The grid of ranks whose blocks have the shortest edges.
 advection::Team grid_of(Division division, std::int64_t rows, std::int64_t cols, int ranks) {
   int best = ranks;
   for (int p = 1; p <= ranks && division != Division::rows; ++p)

@@ -15,19 +15,20 @@ from draw import plots, together
 from measure import figures
 
 REQUEST = re.compile(r"\\htmlinclude (ascent\.(\S+)\.html)")
-APART = 12.5  # pixels between two numbers above each other
-BESIDE = 26  # pixels within which points are beside each other
-ROOM = {"wide": (730, 400), "narrow": (255, 400)}  # for the points, about
+APART = 12.5  # pixels between two labels, one above the other
+BESIDE = 26  # two points within this horizontal distance, in pixels, may have overlapping labels
+ROOM = {"wide": (730, 400), "narrow": (255, 400)}  # approximate width and height of the area for the points, in pixels
 
 
 def place(record):
-    """Operations per byte that the stage moves, and operations per second."""
+    """Operations per byte that a stage moves, and operations per second."""
     work = record["modelled"]
     return work["flops"] / (work.get("traffic_bytes") or work["bytes"]), work["flops"] / plots.median(record)
 
 
 def roofs(found, precision):
-    """The bandwidth and the rates of each device that stages ran on, from the recording that holds the most of them."""
+    """The bandwidth and the rates of each device on which stages ran, from the recording that contains most of these
+    stages."""
     of_device = {}
     for record, recording in found.values():
         of_device.setdefault(record["device"], []).append(recording)
@@ -40,7 +41,8 @@ def roofs(found, precision):
 
 
 def spread(places):
-    """Where the numbers of points stand, in pixels: at the height of their point, but apart from others beside it."""
+    """The vertical positions of the labels of points, in pixels: at the heights of their points, but moved apart where
+    labels would overlap."""
     heights = [y for _, y in places]
     for _ in range(60):
         moved = False
@@ -59,7 +61,7 @@ def spread(places):
 
 
 def draw(axes, width, steps, ceilings):
-    """The roofs, the stages below them, and a line from each to the next."""
+    """Draws the roofs, the stages below them, and a line from each stage to the next."""
     points = [place(record) for record in steps.values()]
     intensities, speeds = zip(*points)
     left = min(*intensities, *(min(rates) / bandwidth for _, bandwidth, rates in ceilings)) / 5
@@ -115,7 +117,7 @@ def ascent(words, workloads, results):
 
 
 def write(texts, workloads, results, directory):
-    """Draws every ascent that a page asks for; the book is not made if one cannot be drawn."""
+    """Draws every ascent that a page requests. Raises an exception if one cannot be drawn, so that the book is not built."""
     asked = {}
     for page, text in texts.items():
         for file, words in REQUEST.findall(text):

@@ -1,6 +1,6 @@
-"""What the chapter on communication shows: tables of measured and predicted times, and plots of simulated ones.
+"""The tables of measured and predicted times, and the plots of simulated times, in the chapter on communication.
 
-measure/communication.py says how a page asks for them.
+The docstring of measure/communication.py describes how a page requests them.
 """
 
 import math
@@ -16,7 +16,7 @@ REQUEST = re.compile(r"^\\htmlinclude (communication\.(\w+)\.html)", re.MULTILIN
 
 
 def caption(recording, what):
-    """What was recorded, where and when."""
+    """The caption for a recording: what was recorded, where and when."""
     machine = recording["machine"]
     where = machine.get("simulator") or f"{machine['cpu']}, {machine['cores']} cores"
     repeats = f"medians of {recording['repeats']}; " if "repeats" in recording else ""
@@ -24,7 +24,7 @@ def caption(recording, what):
 
 
 def spread_text(seconds):
-    """Half the distance between the extremes, as a share of the median."""
+    """Half the distance between the extremes, as a percentage of the median."""
     return f"{50 * (seconds['max'] - seconds['min']) / seconds['median']:.1f} %"
 
 
@@ -36,7 +36,7 @@ def time_text(seconds):
 
 
 def prices_html(results):
-    """Messages of each size, half of there and back and in an exchange, and what the fit says."""
+    """The table of message times by size, for half a round trip and for an exchange, next to the times of the fit."""
     found = results.other(*communication.MEASURED)
     rows = []
     for size, times in found["messages"].items():
@@ -50,7 +50,7 @@ def prices_html(results):
 
 
 def measured_html(results):
-    """Steps of stages 01 and 02 on this machine, and what the model says of them."""
+    """The table of measured steps of stages 01 and 02 on this machine, next to the modelled times."""
     found = results.other(*communication.MEASURED)
     rows = [(run["stage"], f"{run['rows']} × {run['cols']}", run["ranks"], time_text(said),
              time_text(run["seconds"]["median"]), spread_text(run["seconds"]), error_text(said, run["seconds"]["median"]))
@@ -60,7 +60,7 @@ def measured_html(results):
 
 
 def widths_html(results):
-    """The widths of halos that the model takes for best, and what it says of steps with them."""
+    """The table of halo widths that are best according to the model, with the modelled times of steps."""
     found = results.other(*communication.MEASURED)
     rows = []
     for n in communication.SIZES:
@@ -78,7 +78,7 @@ def widths_html(results):
 # --- Plots
 
 def scaling_plot(recording, what):
-    """Simulated steps as points, the model's as lines, over numbers of ranks."""
+    """Plots simulated steps as points and modelled steps as lines, over numbers of ranks."""
     curves = {}
     for of, stage, ranks, seconds, said in communication.simulated_runs(recording):
         if of == what:
@@ -111,13 +111,13 @@ def scaling_plot(recording, what):
 
 
 def computed_step(recording, what, ranks):
-    """The time of the cells of a rank in a step."""
+    """The time per step, in seconds, in which a rank updates its cells, without communication."""
     edge = dict(communication.problems(ranks))[what]
     return recording["platform"][str(ranks)]["gamma"] * math.ceil(edge ** 2 / ranks)
 
 
 def plot_html(what):
-    """What makes the plot of one kind of scaling."""
+    """The function that draws the plot of one kind of scaling."""
     def of_results(results):
         return plots.figure_html(scaling_plot(results.other(*communication.SIMULATED), what), f"communication.{what}")
     return of_results
@@ -127,7 +127,8 @@ SHOWN = {"prices": prices_html, "measured": measured_html, "widths": widths_html
 
 
 def write(root, pages, results, directory):
-    """Makes all that a page asks for; the book is not made if something cannot be made."""
+    """Makes all tables and plots that a page requests. Raises an exception if one cannot be made, so that the book is
+    not built."""
     for page in filter(lambda path: path.exists(), pages):
         for file, name in REQUEST.findall(hosted.read(page)):
             try:

@@ -1,4 +1,5 @@
-"""The time of a stage over two parameters of a sweep, as a map: a cell for each pair, the darker the longer."""
+"""The time of a stage over two parameters of a sweep, as a map: each pair of values is a cell, and darker cells mean
+longer times."""
 
 import math
 
@@ -6,11 +7,11 @@ from draw import plots
 from draw.canvas import BLUE, SMALL, Diagram
 from measure import figures
 
-LEFT, TOP, BELOW, CELL = 54, 12, 48, 30  # pixels around the cells, and how high one is
+LEFT, TOP, BELOW, CELL = 54, 12, 48, 30  # margins around the cells, and the height of a cell, in pixels
 
 
 def times_of(sweep, precision, stage):
-    """The times of a stage by the pair of values."""
+    """The times of a stage, by pair of values."""
     times = {tuple(run["value"]): plots.median(record)
              for run in sweep["runs"] if run["precision"] == precision
              for record in plots.timed([run]) if record["stage"] == stage}
@@ -20,13 +21,13 @@ def times_of(sweep, precision, stage):
 
 
 def short(seconds):
-    """A time in two digits, in milliseconds."""
+    """A time in milliseconds, rounded to two digits."""
     value = 1e3 * seconds
     return f"{value:.2g}" if value < 100 else f"{value:.0f}"
 
 
 def draw_cells(canvas, times, names):
-    """The map: the first parameter runs to the right, the second down."""
+    """Draws the map: the first parameter runs to the right, the second one downwards."""
     across, down = (sorted({pair[k] for pair in times}) for k in (0, 1))
     width = (canvas.width - LEFT - 8) / len(across)
     least, most = math.log(min(times.values())), math.log(max(times.values()))

@@ -1,4 +1,4 @@
-"""Diagrams of what is recorded: the stages of a workload as a map, and the phases of each over time."""
+"""Diagrams of recorded data: the stages of a workload as a map, and the phases of each stage over time."""
 
 import dataclasses
 import re
@@ -13,12 +13,13 @@ from measure import figures, recordings
 COLOURS = {"cpu": BLUE, "gpu": ORANGE}  # as in a ladder
 PHASES = {"allocate": (INK, 0.12), "copy in": (BLUE, 0.35), "kernels": (ORANGE, 0.7), "copy out": (GREEN, 0.45)}
 OTHER = PURPLE, 0.45
-LANE = 12  # how high a lane of a timeline is, with the gap to the next
+LANE = 12  # the height of a lane of a timeline, including the gap to the next lane, in pixels
 ASIDE = "A dashed arrow leads to a stage that continues another one than its neighbour. "
 
 
 def transformations(root):
-    """By the label of a stage, the transformations that its step is about: those with a gain, if any has one."""
+    """Maps the label of a stage to the main transformations of its step: those with a gain, or all if none has a
+    gain."""
     page = hosted.read(root / "docs" / "pages" / "transformations.md", root)
     of_stage = {}
     for title, section in re.findall(r"^### ([^\n]+) \{#\w+\}\n(.*?)(?=^##|\Z)", page,
@@ -31,7 +32,7 @@ def transformations(root):
 
 
 def ratio_text(runs, before, after):
-    """How many times as fast a stage is as another one before it, if a recording holds both."""
+    """The speed-up of a stage over an earlier one as text, if a recording contains both."""
     for run, _ in runs:
         records = figures.by_stage(run)
         if all("seconds" in records.get(name, {}) for name in (before, after)):
@@ -41,7 +42,7 @@ def ratio_text(runs, before, after):
 
 
 def draw_box(canvas, stage, record, width, height):
-    """A stage with its time."""
+    """Draws a stage with its time."""
     time = figures.seconds_text(plots.median(record)) if record else "not recorded"
     colour = COLOURS[record["device"]] if record else INK
     canvas.box(0, 0, width, height, colour=colour, fill=0.16 if record else 0, dashed=not record)
@@ -54,8 +55,8 @@ def draw_box(canvas, stage, record, width, height):
 
 
 def draw_wide(canvas, of_workload, records, steps):
-    """Three stages a row, from left to right."""
-    left, width, height, gap, down = 2, 178, 50, 131, 104  # left: half of an edge lies outside its box
+    """Draws three stages per row, from left to right."""
+    left, width, height, gap, down = 2, 178, 50, 131, 104  # half of an edge lies outside its box
     for n, stage in enumerate(of_workload):
         x, y = left + (width + gap) * (n % 3), 4 + down * (n // 3)
         draw_box(canvas.part(x, y), stage, records.get(stage.name), width, height)
@@ -77,7 +78,7 @@ def draw_wide(canvas, of_workload, records, steps):
 
 
 def draw_narrow(canvas, of_workload, records, steps):
-    """A stage below the other."""
+    """Draws the stages one below the other."""
     height, down = 30, 60
     for n, stage in enumerate(of_workload):
         y = 2 + down * n
@@ -90,9 +91,11 @@ def draw_narrow(canvas, of_workload, records, steps):
 
 
 def steps_of(of_workload, runs):
-    """Yields for each stage but the first its transformations, two at most, and what it gained, from where.
+    """Yields, for each stage except the first, up to two transformations, the speed-up of its step, and the stage
+    that it continues.
 
-    A step from another stage than the one before it in reading order says so, and its arrow is dashed.
+    If a stage continues another stage than the previous one in reading order, the text names that stage, and the arrow
+    is dashed.
     """
     known = transformations(of_workload[0].source.parents[3])
     for neighbour, stage in zip(of_workload, of_workload[1:]):
@@ -103,14 +106,15 @@ def steps_of(of_workload, runs):
 
 
 def told_of(stage, record):
-    """A stage in words."""
+    """The heading, the time and the device of a stage, in words."""
     if not record:
         return f"{stage.heading}, not recorded"
     return f"{stage.heading}, {figures.seconds_text(plots.median(record))} on the {record['device'].upper()}"
 
 
 def map_of_stages(words, workloads, results):
-    """The stages of a workload with their times on a problem, and what leads from each to the next."""
+    """The stages of a workload with their times on a problem, and the transformations that lead from each stage to the
+    next."""
     if len(words) != 4 or words[1] not in workloads:
         raise figures.UnknownKey("a map is named machine.workload.dataset.precision")
     of_workload, runs = workloads[words[1]], results.runs(*words)
@@ -133,29 +137,31 @@ def map_of_stages(words, workloads, results):
 
 @dataclasses.dataclass
 class Times:
-    """What a stage spends its time on: seconds of its phases, and (begin, end) of what ran beside them, by name."""
+    """The times of a stage: the seconds of its phases, and the intervals (begin, end) that overlap the phases, by name."""
 
     phases: dict
     beside: dict
 
     @property
     def in_all(self):
-        """The seconds of all phases."""
+        """The total time of all phases in seconds."""
         return sum(self.phases.values())
 
     @property
     def end(self):
-        """When the last is done, phase or other."""
+        """The time at which the last phase or interval ends, in seconds."""
         return max(self.in_all, *(end for spans in self.beside.values() for _, end in spans), 0)
 
 
 def look_of(name):
-    """The colour and the filling of a phase, or of what ran beside them: "kernels", or "kernels, GPU 1"."""
+    """The colour and the opacity of a phase, or of an overlapping interval with a name such as "kernels" or "kernels,
+    GPU 1"."""
     return PHASES.get(name.partition(",")[0], OTHER)
 
 
 def times_of(record):
-    """The medians of a stage's phases; where anything ran beside them, one repeat: the median one by whole solves."""
+    """The medians of a stage's phases. If intervals overlap the phases, the repeat with the median time of the whole
+    solve is used instead."""
     repeats = record["repeats"]
     if not any("beside" in repeat for repeat in repeats):
         return Times({phase: statistics.median(repeat["phases"][phase] for repeat in repeats)
@@ -168,26 +174,26 @@ def times_of(record):
 
 
 def height_of(times, is_wide):
-    """How high the row of a stage is, with its lanes."""
+    """The height of the row of a stage, with its lanes, in pixels."""
     return (34 if is_wide else 46) + LANE * len(times.beside)
 
 
 def draw_lanes(canvas, beside, scale, is_wide):
-    """A lane for each name that ran beside the phases, its spans to scale."""
+    """Draws one lane for each name of overlapping intervals, to scale."""
     for n, (name, spans) in enumerate(beside.items()):
         colour, fill = look_of(name)
         for begin, end in spans:
             canvas.box(scale * begin, LANE * n, scale * (end - begin), LANE - 3, colour=colour, fill=fill, edge=0.5)
         begin, end = scale * spans[0][0], scale * max(end for _, end in spans)
         has_room = canvas.left + begin > 60
-        # Which thread it was is told where there is room for it.
+        # A wide figure also names the thread.
         words = name if is_wide else name.partition(", thread")[0]
         canvas.text(begin - 5 if has_room else end + 5, LANE * (n + 0.5) - 1.5, words, SMALL,
                     ha="right" if has_room else "left")
 
 
 def draw_timeline(canvas, rows):
-    """One row per stage, one bar per phase, and lanes below for what ran beside them."""
+    """Draws one row per stage and one bar per phase, with lanes below for the intervals that overlap the phases."""
     left, right, y = 170 if canvas.is_wide else 4, 46, 44
     scale = (canvas.width - left - right) / max(times.end for times in rows.values())
     canvas.part(left, 10).key(0, 0, *((*look, name) for name, look in PHASES.items()), gap=8)
@@ -210,21 +216,21 @@ def draw_timeline(canvas, rows):
 
 
 def spans_text(name, spans):
-    """What ran beside the phases in words."""
+    """The intervals of one name that overlap the phases, in words."""
     begin, end, in_all = (figures.seconds_text(seconds) for seconds in (
         spans[0][0], max(end for _, end in spans), sum(end - begin for begin, end in spans)))
     return f"{name} from {begin} to {end}, {in_all} in {len(spans)} interval{'s' * (len(spans) > 1)}"
 
 
 def times_text(times):
-    """A stage's times in words."""
+    """The times of a stage's phases, in words."""
     text = ", ".join(f"{phase} {figures.seconds_text(seconds)}" for phase, seconds in times.phases.items())
     beside = ", ".join(spans_text(*item) for item in times.beside.items())
     return f"{text}; intervals that overlap the phases: {beside}" if beside else text
 
 
 def timeline(words, workloads, results):
-    """What the stages of a problem that copy spend their time on, to scale."""
+    """The times of the phases of those stages of a problem that copy data, to scale."""
     if len(words) < 4 or words[1] not in workloads:
         raise figures.UnknownKey("a timeline is named machine.workload.dataset.precision, and stages may follow")
     runs, chosen = results.runs(*words[:4]), words[4:]

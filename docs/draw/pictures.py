@@ -1,4 +1,4 @@
-"""Makes the pictures of the README, light and dark: a ladder from the recorded runs, and a page of the book.
+"""Draws the pictures of the README, light and dark: a ladder from the recorded runs, and a page of the book.
 
 Usage: python3 docs pictures ladder      after a recording
        python3 docs pictures page BOOK   after the book has changed; BOOK is build/docs/html, and Chromium takes the picture
@@ -19,19 +19,19 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "docs" / "pictures"
 LADDER = ["h200", "local_volatility", "large", "f64"]
 PAGE, SECTION, SIZE = "ata_05_unrolled.html", "the-work", (1280, 800)
-# Background, text and the colours of the plots, each mode's as the book has them.
+# Background, text and the colours of the plots, as in each of the book's modes.
 MODES = {"light": ["#ffffff", "#2f4153"], "dark": ["#0d1117", "#d2dbde"]}
 
 
 def colours_of(mode):
-    """What stands for the colours of the book's pages in one of the two modes."""
+    """The replacements for the colours of the book's pages in one of the two modes."""
     style = (ROOT / "docs" / "theme" / "staircase.css").read_text()
     found = re.findall(r"--plot-(\d): light-dark\((#\w+), (#\w+)\)", style)
     return {f"var(--plot-{number})": of_mode[mode == "dark"] for number, *of_mode in found}
 
 
 def ladder(mode):
-    """The ladder as a file of its own, on a background of its own."""
+    """The ladder as a separate file with its own background."""
     plot = plots.ladder(LADDER, stages.find_stages(ROOT), figures.Results(ROOT / "docs" / "results"))
     drawing = plots.svg(plot, "ladder", "wide", is_small=False)
     background, ink = MODES[mode]
@@ -41,7 +41,7 @@ def ladder(mode):
     width, height = plots.WIDTHS["wide"], plots.HEIGHT
     head = (f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
             f'width="{width}" height="{height}" font-family="system-ui, \'DejaVu Sans\', sans-serif" fill="{ink}"')
-    # As in the book, text stands out from lines behind it.
+    # As in the book, text has an outline that separates it from the lines that it covers.
     style = f"<style>text {{ paint-order: stroke; stroke: {background}; stroke-width: 3px; }}</style>"
     return (drawing.replace("<svg", head, 1).replace("\n\n", "\n")
             .replace("</title>", f"</title><desc>{html.escape(plot.caption)}</desc>{style}"
@@ -68,7 +68,7 @@ def picture_of_page(book, mode, target):
 
 
 def main(what, book=None):
-    """Writes one of the two pictures, in both modes, or says how it is called."""
+    """Writes one of the two pictures, in both modes, or returns the usage."""
     if (what, book is None) not in (("ladder", True), ("page", False)):
         return __doc__
     PICTURES.mkdir(exist_ok=True)

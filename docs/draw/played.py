@@ -1,21 +1,22 @@
 """Interactive figures: the tile of a thread, a ring of buffers, a scan. Pages include them by `<!-- played_tile.html -->` and so on.
 
-docs/theme/played.js draws them for the reader's choice. Without scripts, and on paper, the tables computed here replace them. Both follow
-the same rules; the test of the browser compares them.
+docs/theme/played.js draws them for the reader's choice. Without scripts, and on paper, the tables computed here replace
+the figures. The script and these functions follow the same rules; the test of the browser compares their results.
 """
 
 # --- The tile of a thread
 
-THREADS = 256  # of a block, 16 by 16
-REGISTERS, GRAIN = 65536, 8  # of an SM, and the granularity in which a thread gets them
-WARPS = 64  # that an SM can hold
-# Of a thread with so many sums a side, as nvcc 13.0 compiles stage 07 of AᵀA for sm_90a with `held` and `tile` changed; with 10 it spills.
+THREADS = 256  # threads of a block, 16 by 16
+REGISTERS, GRAIN = 65536, 8  # registers of an SM, and the granularity of a thread's registers
+WARPS = 64  # the most warps that an SM can hold
+# Registers per thread with this number of sums per side, if nvcc 13.0 compiles stage 07 of AᵀA for sm_90a with changed
+# `held` and `tile`. With 10 sums per side, registers are spilled.
 COMPILED = {2: 32, 4: 74, 6: 144, 8: 230, 10: 254}
 SPILLS = 10
 
 
 def tile(side):
-    """Registers of a thread with side × side sums in f64, warps of an SM, and operations per byte of global memory."""
+    """Registers per thread with side × side sums in f64, warps per SM, and operations per byte of global memory."""
     registers = COMPILED[side]
     given = registers + -registers % GRAIN
     return registers, min(WARPS, REGISTERS // (given * THREADS) * THREADS // 32), 2 * side
@@ -39,7 +40,7 @@ def ring(buffers, copy_in, work, copy_out):
 
 
 def ring_time(*choice):
-    """The time of all slices."""
+    """The total time of all slices."""
     return ring(*choice)[2][-1][1]
 
 

@@ -33,11 +33,13 @@ from measure import figures
 
 REQUEST = re.compile(r"\\htmlinclude ((ladder|scaling|crossover|roofline)\.(\S+)\.html)")
 
-# What matplotlib draws in these colours gets those of the page, which change with its mode.
+# The page's colours, which change with its mode, replace these colours of matplotlib's drawings.
 INK = "#010100"
 COLOURS = [f"#01010{number}" for number in range(1, 9)]
 MARKERS = "os^DvPX<>p*h"
-LOOKS = [(colour, marker, line) for line in ("-", "--") for colour, marker in zip(COLOURS, MARKERS)]  # of curves
+LOOKS = [(colour, marker, line) for line in ("-", "--") for colour, marker in zip(COLOURS, MARKERS)]  # colours, markers
+                                                                                                      # and line styles
+                                                                                                      # of curves
 OF_PAGE = {INK: "currentColor"} | {
     colour: f"var(--plot-{i})" for i, colour in enumerate(COLOURS, 1)}
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "staircase", "font.size": 11, "axes.linewidth": 0.8,
@@ -56,21 +58,21 @@ class Plot:
     alternative: str
     caption: str
     draw: typing.Callable
-    value_text: typing.Callable = figures.seconds_text  # of the vertical axis
+    value_text: typing.Callable = figures.seconds_text  # for the values of the vertical axis
 
 
 def median(record):
-    """The time of a stage."""
+    """The median time of a stage in seconds."""
     return record["seconds"]["median"]
 
 
 def is_baseline(record):
-    """Whether a record is not of a stage but of a library."""
+    """Whether a record belongs to a library rather than to a stage."""
     return record["stage"].startswith("baseline_")
 
 
 def timed(runs):
-    """The records of some runs that hold times, stages first; of a stage, the first record."""
+    """The records of some runs that contain times, stages first. For each stage, the first record is used."""
     records = {}
     for run in runs:
         for record in figures.timed(run):
@@ -87,10 +89,10 @@ def recordings_text(runs):
 
 
 def legend_above(axes):
-    """A legend that covers no data: above the axes, in as many columns as fit."""
+    """Draws the legend above the axes, so that it covers no data, in as many columns as fit."""
     _, labels = axes.get_legend_handles_labels()
     across = axes.figure.get_figwidth() * 72
-    # A mark and its gaps take about 45 pixels, a letter 6.5.
+    # A mark with its gaps takes about 45 pixels, and a letter 6.5 pixels.
     columns = max(1, int((across - 60) // (45 + 6.5 * max(map(len, labels)))))
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1.01), ncols=min(columns, len(labels)), borderaxespad=0.2, columnspacing=1.2,
                 handletextpad=0.4)
@@ -102,7 +104,7 @@ DEVICES = {"cpu": ("CPU", COLOURS[0], "o"), "gpu": ("GPU", COLOURS[1], "s")}
 
 
 def draw_ladder(axes, width, records, published, hosts):
-    """Points in reading order, their values beside them, and lines for published times."""
+    """Draws points in reading order with their values, and lines for published times."""
     times = [median(record) for record in records]
     steps = [record for record in records if not is_baseline(record)]
     for x, (record, after) in enumerate(zip(steps, steps[1:])):
@@ -132,7 +134,7 @@ def draw_ladder(axes, width, records, published, hosts):
 
 
 def check_stages(records, of_workload):
-    """Refuses the records of stages that there are no more."""
+    """Raises an exception if a record belongs to a stage that no longer exists."""
     directory = of_workload[0].source.parent.parent
     known = {stage.name for stage in of_workload} | {
         f"baseline_{path.stem}" for path in directory.glob("baselines/*")}
@@ -142,7 +144,7 @@ def check_stages(records, of_workload):
 
 
 def published_times(of_workload, dataset):
-    """The times of others on a data set, and where they come from."""
+    """The published times of other programs on a data set, and their sources."""
     path = of_workload[0].source.parent.parent / "published.json"
     found = json.loads(path.read_text()) if path.exists() else {}
     return found.get(dataset, {"source": "", "seconds": {}})
@@ -180,13 +182,14 @@ def ladder(words, workloads, results):
 # --- Sweeps: scaling and crossovers
 
 def is_map(sweep):
-    """Whether two parameters of a sweep change each by itself, so that it takes a map to show them."""
+    """Whether two parameters of a sweep vary independently, so that its times need a map."""
     pairs = [run["value"] for run in sweep["runs"] if isinstance(run["value"], list)]
     return len({pair[0] for pair in pairs}) < len({tuple(pair) for pair in pairs})
 
 
 def parameter_text(sweep):
-    """The parameter of a sweep; two that change together are equal, or the second goes with the first, or they are pairs."""
+    """The parameter of a sweep as text. Two parameters that change together are equal, or the second depends on the
+    first, or they are pairs."""
     if is_map(sweep):
         return sweep["sweep"].replace(",", " × ")
     if isinstance(sweep["runs"][0]["value"], list):
@@ -195,7 +198,7 @@ def parameter_text(sweep):
 
 
 def curves_of(sweep, precision):
-    """The times of each stage of a sweep: (value, seconds), by stage."""
+    """The times of each stage of a sweep, as lists of (value, seconds)."""
     curves = {}
     for run in sorted(sweep["runs"], key=lambda run: run["value"]):
         for record in timed([run]) if run["precision"] == precision else ():
@@ -218,25 +221,25 @@ def parameters_text(sweep):
 
 
 def sweep_title(sweep, precision):
-    """What a sweep is of."""
+    """The title of a sweep's plot."""
     return f"{sweep['runs'][0]['workload']} over {parameter_text(sweep)}, {precision}"
 
 
 def ranges_text(curves):
-    """The ends of each curve."""
+    """The first and the last time of each curve as text."""
     return ", ".join(f"{stage} from {figures.seconds_text(curve[0][1])} at {curve[0][0]:g} to "
                      f"{figures.seconds_text(curve[-1][1])} at {curve[-1][0]:g}"
                      for stage, curve in curves.items())
 
 
 def sweep_caption(sweep, precision):
-    """What a sweep is of, and who recorded it when."""
+    """The caption of a sweep's plot, with the source of the recording."""
     return (f"{sweep_title(sweep, precision)}, {parameters_text(sweep)}. "
             f"{recordings_text((run, sweep) for run in sweep['runs'])}.")
 
 
 def draw_curves(axes, parameter, curves):
-    """One curve per stage, both axes logarithmic."""
+    """Draws one curve per stage; both axes are logarithmic."""
     for (stage, curve), (colour, marker, line) in zip(curves.items(), LOOKS):
         axes.plot(*zip(*curve), color=colour, marker=marker, linestyle=line, label=stage)
     values = sorted({x for curve in curves.values() for x, _ in curve})
@@ -250,13 +253,14 @@ def draw_curves(axes, parameter, curves):
 
 
 def efficiency(curve):
-    """The speed-up from the fewest threads to the most, as a share of what it could be."""
+    """The parallel efficiency from the fewest threads to the most: the speed-up divided by the ratio of the thread
+    counts."""
     (few, slow), (many, fast) = curve[0], curve[-1]
     return slow * few / (fast * many)
 
 
 def draw_threads(axes, curves):
-    """The curves, each above the time that its threads would make of the first one's at best."""
+    """Draws the curves, and below each curve the time with ideal scaling from its first point."""
     draw_curves(axes, "threads", curves)
     for curve, (colour, _, _) in zip(curves.values(), LOOKS):
         axes.plot([x for x, _ in curve], [curve[0][0] * curve[0][1] / x for x, _ in curve], color=colour,
@@ -266,7 +270,7 @@ def draw_threads(axes, curves):
 
 
 def scaling(words, _, results):
-    """The times of a sweep over a parameter, or over numbers of threads."""
+    """The times of a sweep over one parameter, such as the number of threads."""
     if len(words) != 3:
         raise figures.UnknownKey("scaling is named machine.sweep.precision")
     machine, name, precision = words
@@ -284,7 +288,7 @@ def scaling(words, _, results):
 
 
 def crossings(a, b):
-    """Where two curves cross, with the logarithms of both axes interpolated."""
+    """The points in which two curves cross, with interpolation of the logarithms on both axes."""
     a, b, found = dict(a), dict(b), []
     values = sorted(a.keys() & b.keys())
     for left, right in zip(values, values[1:]):
@@ -296,12 +300,12 @@ def crossings(a, b):
 
 
 def near(number):
-    """A number that is read off a plot."""
+    """A number that is read from a plot, rounded."""
     return f"{number:.0f}" if number >= 10 else f"{number:.2g}"
 
 
 def draw_crossover(axes, parameter, curves, points):
-    """One curve per stage, and the points in which two of them cross."""
+    """Draws one curve per stage, and the points in which two of the curves cross."""
     draw_curves(axes, parameter, curves)
     for x, y in points:
         axes.plot([x, x], [0, y], color=INK, linestyle="--", linewidth=0.8)
@@ -311,7 +315,7 @@ def draw_crossover(axes, parameter, curves, points):
 
 
 def crossover(words, _, results):
-    """The times of a sweep, and where those of two stages cross."""
+    """The times of a sweep, and the points at which two stages are equally fast."""
     if len(words) != 5:
         raise figures.UnknownKey("a crossover is named machine.sweep.precision.stage.stage")
     machine, name, precision, *pair = words
@@ -334,7 +338,7 @@ def crossover(words, _, results):
 # --- The roofline
 
 def roofs(results, machine, device, precision):
-    """The bandwidth of a device, and its rates of arithmetic by name."""
+    """The bandwidth of a device in bytes per second, and its arithmetic rates by name."""
     def ceiling(name):
         return results.ceiling(machine, None, ["gpu", name] if device == "gpu" else [name])
 
@@ -345,7 +349,7 @@ def roofs(results, machine, device, precision):
 
 
 def fastest_stages(runs, device):
-    """The fastest record of a stage on a device, for each workload and data set."""
+    """The record of the fastest stage on a device, for each workload and data set."""
     fastest = {}
     for run in runs:
         for record in timed([run]):
@@ -356,20 +360,20 @@ def fastest_stages(runs, device):
 
 
 def point_of(record):
-    """Operations per byte of a problem, and operations per second of the stage that solved it."""
+    """Operations per byte of a problem, and operations per second of the stage that solved the problem."""
     work = record["modelled"]
     return work["flops"] / work["bytes"], work["flops"] / median(record)
 
 
 def workloads_of(results):
-    """All workloads that something is recorded of, so that each looks alike in all rooflines."""
+    """All workloads with recordings, so that each workload has the same look in all rooflines."""
     return sorted({run["workload"] for recordings in results.machines.values()
                    for recording in recordings for run in recording["runs"]})
 
 
 def draw_roofline(axes, bandwidth, rates, fastest, workloads):
-    """The roofs, and the points of each workload below them."""
-    # More workloads than colours: the first colours come again, with markers of their own.
+    """Draws the roofs, and the points of each workload below them."""
+    # There are more workloads than colours. The first colours are used again, with other markers.
     for workload, colour, marker in zip(workloads, itertools.cycle(COLOURS), MARKERS):
         points = [point_of(record) for (name, _), record in fastest.items() if name == workload]
         if points:
@@ -390,7 +394,7 @@ def draw_roofline(axes, bandwidth, rates, fastest, workloads):
 
 
 def roofline(words, _, results):
-    """The fastest stages of a machine in a precision, below its ceilings."""
+    """The fastest stages of a machine in one precision, below the machine's ceilings."""
     if len(words) != 2:
         raise figures.UnknownKey("a roofline is named machine.precision")
     machine, precision = words
@@ -428,7 +432,7 @@ def roofline(words, _, results):
 # --- All
 
 def scale_values(axes, text_of):
-    """A logarithmic axis of values, with a label at least every decade."""
+    """Makes the axis of values logarithmic, with at least one label per decade."""
     axes.set_yscale("log")
     low, high = axes.get_ylim()
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 1e3 else (1,)))
@@ -440,14 +444,14 @@ def scale_values(axes, text_of):
 
 
 def rounded(match):
-    """A coordinate to a hundredth of a pixel at most, which no eye tells from more."""
+    """A coordinate rounded to a tenth or a hundredth of a pixel; more digits would not be visible."""
     value = float(match[0])
     return f"{value:.{1 if abs(value) >= 10 else 2}f}".rstrip("0").rstrip(".").replace("-0", "0", value > -0.005)
 
 
 def with_shared_styles(drawing):
-    """A drawing in which paths that follow each other and look alike stand in a group, which has their style, as all have the size
-    of most words."""
+    """A drawing in which consecutive paths of the same look are combined in a group with that style. All text gets the
+    most frequent font size."""
     def group(run):
         style = run[2]
         return f'<g style="{style}">' + run[0].replace(f' style="{style}"', "") + "</g>"
@@ -462,7 +466,7 @@ def with_shared_styles(drawing):
 
 
 def compact(drawing):
-    """A drawing of matplotlib's without what no reader sees: groups and names that nothing refers to, digits and space."""
+    """A drawing of matplotlib without invisible parts: unused groups and names, superfluous digits and spaces."""
     used = set(re.findall(r'href="#([^"]+)"', drawing)) | set(re.findall(r"url\(#([^)]+)\)", drawing))
     first = re.search(r'\bid="([^"]+)"', drawing)[1]
     short = {name: f"of-{zlib.crc32(first.encode())}-{n}" for n, name in enumerate(sorted(used))} | {first: first}
@@ -477,13 +481,13 @@ def compact(drawing):
         text = re.sub(r' transform="rotate\(-?0 [^"]*"', "", text)
         text = re.sub(r"font: (\d+) ([\d.]+px) [^;\"]*", r"font-weight: \1; font-size: \2", text)
         text = text.replace("; ", ";").replace(": ", ":").replace(' "', '"')
-        text = re.sub(r";stroke-linejoin:m\w+|;text-anchor:start|xlink:", "", text)  # as browsers take it
-        # What is used has its line by itself, and its colour, as words have, from the page.
+        text = re.sub(r";stroke-linejoin:m\w+|;text-anchor:start|xlink:", "", text)  # the defaults of browsers
+        # A shape in a <use> element has its own line width. The page determines the colour of shapes and words.
         text = re.sub(r' style="fill:currentColor;stroke:currentColor;stroke-width:[\d.]+"', "", text) if "<use" in text else text
         return re.sub(r'fill:currentColor;|;?fill:currentColor(?=")', "", text).replace(' style=""', "") if "<text" in text else text
     drawing = re.sub(r"<[^>]+>", tag, drawing)
     drawing = re.sub(r">\s+<", "><", drawing)
-    for mark in set(re.findall(r'<path id="of-[^>]+/>', drawing)):  # a mark may be defined again, alike
+    for mark in set(re.findall(r'<path id="of-[^>]+/>', drawing)):  # the same mark may be defined several times
         first, _, others = drawing.partition(mark)
         drawing = first + mark + others.replace(mark, "")
     drawing = drawing.replace("<defs></defs>", "")
@@ -493,7 +497,7 @@ def compact(drawing):
 
 
 def element(figure, name, width, title, alternative, is_small=True):
-    """A figure of matplotlib's as an element of a page, in the page's colours."""
+    """A figure of matplotlib as an element of a page, in the page's colours."""
     text = io.StringIO()
     figure.savefig(text, format="svg", transparent=True,
                    metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
@@ -512,7 +516,7 @@ def element(figure, name, width, title, alternative, is_small=True):
 
 
 def svg(plot, name, width, is_small=True):
-    """A plot as an element of a page, or, not as small, of a file that is kept."""
+    """A plot as an element of a page or, with `is_small` false, of a file that is stored."""
     with matplotlib.rc_context(STYLE):
         figure = Figure((WIDTHS[width] / 72, HEIGHT / 72), layout="constrained")
         axes = figure.add_subplot()
@@ -522,7 +526,7 @@ def svg(plot, name, width, is_small=True):
 
 
 def with_caption(drawings, caption, kind="plot"):
-    """What is drawn in both widths, above its caption."""
+    """The drawings of both widths, above their caption."""
     return (f'<figure class="{kind}">{"".join(drawings)}<figcaption class="caption">'
             f"{html.escape(caption)}</figcaption></figure>\n")
 
@@ -533,14 +537,14 @@ def figure_html(plot, name):
 
 
 def requests(texts):
-    """Yields page, file, kind and words of the plots that pages ask for; texts are of pages, by page."""
+    """Yields page, file, kind and words of the plots that pages request; `texts` maps pages to their texts."""
     for page, text in texts.items():
         for file, kind, words in REQUEST.findall(text):
             yield page, file, kind, words.split(".")
 
 
 def write(texts, workloads, results, directory):
-    """Draws every plot that a page asks for; the book is not made if one cannot be drawn."""
+    """Draws every plot that a page requests. Raises an exception if one cannot be drawn, so that the book is not built."""
     kinds = {"ladder": ladder, "scaling": scaling, "crossover": crossover, "roofline": roofline}
     asked = {}
     for page, file, kind, words in requests(texts):

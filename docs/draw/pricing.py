@@ -1,7 +1,7 @@
-"""The scheme of local volatility in plain Python, for the diagrams of what its grids hold.
+"""The scheme of local volatility in plain Python, for diagrams of the contents of its grids.
 
-It follows stages/local_volatility/00_original and 13_adjoint_sweep on a small grid; tests/book/book_test.py holds it to
-a price that stage zero has computed, to an exact one, and both ways of computing to each other.
+It follows stages/local_volatility/00_original and 13_adjoint_sweep on a small grid. tests/book/book_test.py compares its
+price with a price that stage zero has computed and with an exact price, and compares both ways of computing with each other.
 """
 
 import dataclasses
@@ -10,7 +10,7 @@ import math
 
 @dataclasses.dataclass
 class Market:
-    """A grid and a market, by the names of the stages' problem."""
+    """A grid and a market, with the names of the stages' problem."""
 
     num_x: int = 48
     num_y: int = 48
@@ -32,14 +32,14 @@ class Market:
         self.along_y = [tuple(self.nu ** 2 / 2 * c for c in row) for row in second_derivative(self.y)]
 
     def along_x(self, j, g):
-        """The operator along x for a point of y and a time: three diagonals."""
+        """The operator along x for a point of y and a time, as three diagonals."""
         time = self.t * g / (self.num_t - 1)
         factor = math.exp(2 * (self.y[j] - self.nu ** 2 * time / 2)) / 2
         return [tuple(factor * x ** (2 * self.beta) * c for c in row) for x, row in zip(self.x, self.of_x)]
 
 
 def second_derivative(z):
-    """Three coefficients per point, 0 at both ends."""
+    """The second derivative: three coefficients per point, 0 at both ends."""
     rows = [(0, 0, 0)]
     for before, here, after in zip(z, z[1:], z[2:]):
         l, u = here - before, after - here
@@ -55,18 +55,18 @@ def transposed(rows):
 
 
 def plus_scaled(number, rows, factor):
-    """number + factor rows, a matrix."""
+    """The diagonals of the matrix number · I + factor · rows."""
     return [(factor * a, number + factor * b, factor * c) for a, b, c in rows]
 
 
 def times(rows, v):
-    """A product of a matrix and a vector."""
+    """The product of a tridiagonal matrix and a vector."""
     return [a * before + b * here + c * after
             for (a, b, c), before, here, after in zip(rows, [0] + v[:-1], v, v[1:] + [0])]
 
 
 def solve(rows, r):
-    """The Thomas algorithm."""
+    """The solution of a tridiagonal system, by the Thomas algorithm."""
     pivots, u = [rows[0][1]], [r[0]]
     for (a, b, _), (_, _, above), right in zip(rows[1:], rows, r[1:]):
         factor = a / pivots[-1]
@@ -79,17 +79,17 @@ def solve(rows, r):
 
 
 def columns(grid):
-    """Rows for columns."""
+    """The transposed grid: rows become columns."""
     return [list(column) for column in zip(*grid)]
 
 
 def payoff(market, strike):
-    """What an option is worth at maturity: grid[i][j]."""
+    """The value of an option at maturity, as grid[i][j]."""
     return [[max(x - strike, 0.0)] * market.num_y for x in market.x]
 
 
 def step(market, grid, g):
-    """The grid a time step earlier."""
+    """The grid of values one time step earlier."""
     k, of_y = market.inverse_dt, market.along_y
     v = [times(of_y, row) for row in grid]
     u = []
@@ -102,7 +102,7 @@ def step(market, grid, g):
 
 
 def transposed_step(market, z, g):
-    """The weights a time step later."""
+    """The grid of weights one time step later."""
     k, of_y = market.inverse_dt, transposed(market.along_y)
     z = [solve(plus_scaled(k, of_y, -0.5), row) for row in z]
     p, sums = [], []
@@ -123,7 +123,7 @@ def surface(market, strike):
 
 
 def weights(market, steps):
-    """What each point of the grid adds to the price, so many time steps after today."""
+    """The weight of each grid point in the price, `steps` time steps after today."""
     z = [[0.0] * market.num_y for _ in market.x]
     z[market.ix][market.iy] = 1.0
     for g in range(steps):

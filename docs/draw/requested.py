@@ -33,19 +33,19 @@ KINDS = {"map": maps.map_of_stages, "timeline": maps.timeline, "heat": heat.heat
 
 
 def requests(pages):
-    """Yields page, file, kind and name of the diagrams that pages ask for."""
+    """Yields page, file, kind and name of the diagrams that pages request."""
     for page in filter(lambda path: path.exists(), pages):
         for file, kind, name in REQUEST.findall(hosted.read(page)):
             yield page, file, kind, name
 
 
 def scripts(root):
-    """The scripts that draw, by name."""
+    """The drawing scripts, by name."""
     return {path.stem: path for path in sorted((root / "docs" / "draw" / "diagrams").glob("*.py"))}
 
 
 def load(path):
-    """What a script draws."""
+    """The diagram that a script defines."""
     spec = importlib.util.spec_from_file_location(f"diagram_{path.stem}", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -61,7 +61,7 @@ def svg(diagram, name, width):
         axes.set_axis_off()
         diagram.draw(Canvas(axes, width == "wide", across, down))
         for artist in axes.get_children():
-            artist.set_clip_on(False)  # nothing sticks out of what fills the figure
+            artist.set_clip_on(False)  # parts beyond the edges stay visible
         return plots.element(figure, name, width, diagram.title, diagram.alternative)
 
 
@@ -72,7 +72,7 @@ def diagram_html(diagram, name):
 
 
 def find(root, kind, name, workloads, results):
-    """What draws a diagram, whether a script or recordings."""
+    """The diagram with a name, from a script or from recordings."""
     if kind in KINDS:
         return KINDS[kind](name.split("."), workloads, results)
     if name not in scripts(root):
@@ -81,7 +81,8 @@ def find(root, kind, name, workloads, results):
 
 
 def write(root, pages, workloads, results, directory):
-    """Draws every diagram that a page asks for; the book is not made if one cannot be drawn."""
+    """Draws every diagram that a page requests. Raises an exception if one cannot be drawn, so that the book is not
+    built."""
     asked = {}
     for page, file, kind, name in requests(pages):
         try:

@@ -1,9 +1,9 @@
-"""Draws many things at a time, in a process for each core."""
+"""Draws many figures concurrently, with one process per core."""
 
 import multiprocessing
 import os
 
-work = None  # processes get it as they are forked, since what draws cannot be pickled
+work = None  # the forked processes inherit this variable, because the drawing functions cannot be pickled
 
 
 def draw_and_write(file):
@@ -13,7 +13,7 @@ def draw_and_write(file):
 
 
 def write(directory, asked, draw):
-    """Writes what a function makes of the arguments that stand by the name of each file."""
+    """Writes each file with the result of a function; `asked` maps the file's name to the arguments."""
     global work
     work = directory, asked, draw
     with multiprocessing.get_context("fork").Pool(len(os.sched_getaffinity(0))) as pool:

@@ -4,17 +4,18 @@ docs/theme/warp.js draws lanes, sectors and banks for the reader's choice. Witho
 Both follow the same rules; the test of the browser compares them.
 """
 
-LANES, SECTOR, BANKS, BANK = 32, 32, 32, 4  # lanes of a warp; bytes of a sector; banks, and bytes of a word of one
+LANES, SECTOR, BANKS, BANK = 32, 32, 32, 4  # lanes of a warp, bytes of a sector, banks, and bytes of a bank's word
 STRIDES = (1, 2, 4, 8, 16, 32, 33)
 
 
 def sectors(stride, size, first=0):
-    """The number of sectors that a request transfers: every aligned 32 bytes that a lane touches, once."""
+    """The number of sectors that a request transfers: each aligned block of 32 bytes that a lane accesses counts once."""
     return len({(first + lane * stride) * size // SECTOR for lane in range(LANES)})
 
 
 def wavefronts(stride, size, first=0):
-    """The number of wavefronts of a request: in each, a bank delivers one word at most, and elements of 8 bytes are served by half warps."""
+    """The number of wavefronts of a request. In each wavefront a bank delivers at most one word, and elements of 8
+    bytes are served by half warps."""
     total, lanes = 0, LANES * BANK // size
     for begin in range(0, LANES, lanes):
         words = {(first + lane * stride) * size // BANK + word for lane in range(begin, begin + lanes) for word in range(size // BANK)}
@@ -24,7 +25,7 @@ def wavefronts(stride, size, first=0):
 
 
 def warp_html():
-    """The figure with its table."""
+    """The figure of a warp's accesses, with its table."""
     rows = "".join(f"<tr><td>{stride}</td>" + "".join(
         f"<td>{count(stride, size)}</td>" for size in (4, 8) for count in (sectors, wavefronts)) + "</tr>" for stride in STRIDES)
     return ('<figure class="warp" id="warp"><div class="table"><table class="markdownTable">'

@@ -1,1 +1,1 @@
-"""Records results, keeps them and finds figures in them."""
+"""Records results, stores them and finds figures in them."""

@@ -33,9 +33,9 @@ from xml.etree import ElementTree
 
 from measure import recordings
 
-BYTES = 8  # of a number in f64
-MOST_WIDTH = 64  # of a halo
-OPERATIONS = 20  # of a cell and step, as the workload counts them
+BYTES = 8  # of an f64 element
+MOST_WIDTH = 64  # the widest halo that is considered, in cells
+OPERATIONS = 20  # floating-point operations per cell and step, as the workload counts them
 STAGES = ("01_row_decomposition", "02_block_decomposition", "03_overlapped_communication", "05_wide_halo")
 WIDE = STAGES[3]
 
@@ -44,7 +44,8 @@ WIDE = STAGES[3]
 
 @dataclasses.dataclass
 class Costs:
-    """Seconds: `alpha` for a message, `beta` for a byte, `gamma` for a cell; `busy` is what of alpha keeps the processor."""
+    """Costs in seconds: `alpha` per message, `beta` per byte, `gamma` per cell. `busy` is the part of alpha during
+    which the processor is busy."""
 
     alpha: float
     beta: float
@@ -54,7 +55,7 @@ class Costs:
 
 @dataclasses.dataclass
 class Case:
-    """A field that ranks share out, p along y and q along x."""
+    """A field that is distributed over p × q ranks, p along y and q along x."""
 
     rows: int
     cols: int
@@ -63,12 +64,12 @@ class Case:
 
     @property
     def own(self):
-        """The rows and columns of the rank that has most."""
+        """The numbers of rows and columns of the largest block of a rank."""
         return -(-self.rows // self.p), -(-self.cols // self.q)
 
 
 def case_of(stage, rows, cols, ranks):
-    """A field among ranks as a stage shares it out: by rows, or in the blocks with the shortest edges."""
+    """A field that is distributed as a stage does it: by rows, or in the blocks with the shortest edges."""
     if stage == STAGES[0]:
         return Case(rows, cols, ranks)
     grids = [(p, ranks // p) for p in range(1, ranks + 1) if ranks % p == 0]
@@ -76,20 +77,22 @@ def case_of(stage, rows, cols, ranks):
 
 
 def messages(stage, case, width=1):
-    """The bytes of each message that a rank sends at once, every step or, where halos are wide, every `width` steps."""
+    """The bytes of each message that a rank sends at once. Messages are sent every `width` steps, which is the width of
+    the halo in cells."""
     rows, cols = case.own
     along_y = 2 * [BYTES * width * cols]
     return along_y if stage == STAGES[0] else along_y + 2 * [BYTES * width * (rows + 2 * width)]
 
 
 def blocking(costs, stage, case):
-    """The time of a step in which messages are waited for, one after the other."""
+    """The time of a step, in seconds, in which a rank waits for one message after the other."""
     rows, cols = case.own
     return costs.gamma * rows * cols + sum(costs.alpha + costs.beta * size for size in messages(stage, case))
 
 
 def overlapped(costs, case):
-    """The time of a step in which half of the interior is computed while rows travel, half while columns do."""
+    """The time of a step, in seconds, in which a rank computes half of the interior while rows are in transit, and half
+    while columns are."""
     rows, cols = case.own
     middle = rows // 2 + 1
     halves = [max(cells, 0) * (cols - 2) for cells in (middle - 2, rows - middle)]
@@ -101,24 +104,25 @@ def overlapped(costs, case):
 
 
 def cells(case, width):
-    """The cells that a rank updates in as many steps as its halo is wide."""
+    """The number of cells that a rank updates in `width` steps, which is the width of its halo."""
     rows, cols = case.own
     return sum((rows + 2 * k) * (cols + 2 * k) for k in range(width))
 
 
 def wide(costs, case, width):
-    """The time of a step of blocks whose halo is so wide that messages are sent every `width` steps."""
+    """The time of a step of blocks, in seconds, if messages are sent every `width` steps because the halo is `width`
+    cells wide."""
     sizes = messages(WIDE, case, width)
     return (costs.gamma * cells(case, width) + sum(costs.alpha + costs.beta * size for size in sizes)) / width
 
 
 def best_width(case, time):
-    """The width of a halo with which a step is shortest, if it takes time(width)."""
+    """The width of a halo, in cells, that minimises `time(width)`, the time of a step."""
     return min(range(1, min(MOST_WIDTH, case.rows // case.p, case.cols // case.q) + 1), key=time)
 
 
 def step_time(costs, stage, rows, cols, ranks, width=1):
-    """The time of a step of a stage."""
+    """The modelled time of a step of a stage, in seconds."""
     case = case_of(stage, rows, cols, ranks)
     if stage == WIDE:
         return wide(costs, case, width)
@@ -126,13 +130,13 @@ def step_time(costs, stage, rows, cols, ranks, width=1):
 
 
 def ranks_for_blocks(costs, n):
-    """The ranks from which on blocks of a field of n × n are better than rows; infinite if they never are."""
+    """The number of ranks above which blocks of a field of n × n cells are faster than rows; infinite if they never are."""
     gain = 1 - costs.alpha / (BYTES * n * costs.beta)
     return 4 / gain ** 2 if gain > 0 else math.inf
 
 
 def fit(points):
-    """Alpha and beta with the least sum of squares of relative errors, from (bytes, seconds)."""
+    """Alpha and beta that minimise the sum of squares of relative errors over points (bytes, seconds)."""
     weights = [(1 / seconds, size / seconds) for size, seconds in points]
     aa, ab, bb = (sum(u[i] * u[j] for u in weights) for i, j in ((0, 0), (0, 1), (1, 1)))
     a, b = (sum(u[i] for u in weights) for i in (0, 1))
@@ -142,14 +146,15 @@ def fit(points):
 
 # --- Measured
 
-KINDS = {"short": (8, 4095), "long": (4096, 65536)}  # bytes; Open MPI arranges messages of 4096 bytes first
+KINDS = {"short": (8, 4095), "long": (4096, 65536)}  # bytes; Open MPI negotiates messages from 4096 bytes on before it
+                                                     # sends them
 MEASURED, SIMULATED = ("amd-epyc-2-cores", "communication"), ("fat-tree", "communication")
 SIZES = (64, 128, 256, 512, 1024, 2048)
 REPEATS = 15
 
 
 def mpiexec(ranks, *command):
-    """What a program on ranks printed."""
+    """The standard output of a program that runs on some ranks."""
     environment = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                                 "OMPI_MCA_mpi_yield_when_idle": "1",
                                 "OMPI_MCA_orte_execute_quiet": "1", "OMPI_MCA_btl": "^tcp"}
@@ -158,12 +163,12 @@ def mpiexec(ranks, *command):
 
 
 def summary(times):
-    """Times as recordings have them."""
+    """The minimum, median and maximum of some times, as recordings contain them."""
     return {"min": min(times), "median": statistics.median(times), "max": max(times)}
 
 
 def timed_stage(build, repeats, stage, rows, cols, ranks, width=None):
-    """A stage on so many ranks, with the time per step."""
+    """Runs a stage on `ranks` ranks and returns its parameters with the time per step, in seconds."""
     steps = max(10, 2 ** 22 // (rows * cols))
     more = {} if width is None else {"width": width}
     settings = [word for name, value in {"rows": rows, "cols": cols, "steps": steps, **more}.items()
@@ -175,7 +180,7 @@ def timed_stage(build, repeats, stage, rows, cols, ranks, width=None):
 
 
 def measure(build, output, repeats=REPEATS):
-    """Records messages and stages on this machine."""
+    """Measures messages and stages on this machine, and writes the recording."""
     sizes = json.loads(mpiexec(2, build / "docs" / "messages", repeats))
     found = {"messages": {str(each["bytes"]): {"ping_pong": summary(each["ping_pong"]), "exchange": summary(each["exchange"])}
                           for each in sizes}, "stages": {}}
@@ -195,7 +200,7 @@ def measure(build, output, repeats=REPEATS):
 
 
 def fitted(found, what, kind):
-    """Alpha and beta of short messages or of long ones, and by which share the worst one is off."""
+    """Alpha and beta of short or long messages, and the largest relative error of the fit."""
     least, most = KINDS[kind]
     points = [(int(size), times[what]["median"]) for size, times in found["messages"].items()
               if least <= int(size) <= most]
@@ -204,30 +209,31 @@ def fitted(found, what, kind):
 
 
 def gamma_of(found, rows, cols):
-    """The time of a cell and step, from stage 00 on so many cells."""
+    """The time per cell and step, in seconds, from stage 00 on a field of this size."""
     return found["stages"][f"00_original {rows} {cols} 1"]["seconds"]["median"] / (rows * cols)
 
 
 def message_time(found, size):
-    """What an exchange of so many bytes should take."""
+    """The time in seconds that the fit predicts for an exchange of `size` bytes."""
     alpha, beta, _ = fitted(found, "exchange", "short" if size <= KINDS["short"][1] else "long")
     return alpha + beta * size
 
 
 def predicted(found, stage, case, width=1):
-    """What the prices of this machine say that a step takes."""
-    gamma = gamma_of(found, *sorted(case.own))  # stage 00 was timed on as many cells
+    """The time of a step, in seconds, that the measured costs of this machine predict."""
+    gamma = gamma_of(found, *sorted(case.own))  # stage 00 was timed on the same number of cells
     return (gamma * cells(case, width) + sum(message_time(found, size) for size in messages(stage, case, width))) / width
 
 
 def measured_width(found, n):
-    """The width of a halo that the prices of this machine say is best for two ranks that share n × n cells."""
+    """The halo width that is best according to the measured costs of this machine, for two ranks with n × n cells in
+    total."""
     case = case_of(WIDE, n, n, 2)
     return best_width(case, lambda width: predicted(found, WIDE, case, width))
 
 
 def predictions(found):
-    """By the key of a measured stage on two ranks or one, what the model says."""
+    """Yields the key, the run and the predicted time of each measured stage on one or two ranks."""
     for key, run in found["stages"].items():
         if run["stage"] in (*STAGES[:2], WIDE):
             case = case_of(run["stage"], run["rows"], run["cols"], run["ranks"])
@@ -257,7 +263,7 @@ def figures_of(found):
 
 # --- Simulated
 
-STRONG, WEAK = 4096, 128  # the edge of the field, and of a rank's part of it
+STRONG, WEAK = 4096, 128  # the edge of the field, and the edge of a rank's block
 RANKS = (16, 64, 256, 1024, 4096)
 SIMULATED_STEPS = 4
 PLATFORM = pathlib.Path("docs/platforms/fat_tree.xml")
@@ -271,7 +277,7 @@ def quantity(text):
 
 
 def platform_costs(path, ranks):
-    """What messages between the farthest of so many ranks cost on the cluster of a platform, by its file."""
+    """The costs of messages between the farthest two of some ranks on the cluster that a platform file describes."""
     tree = ElementTree.parse(path)
     cluster = tree.find(".//cluster")
     overheads = {prop.get("id"): float(prop.get("value").split(":")[1]) for prop in tree.findall(".//prop")
@@ -284,7 +290,7 @@ def platform_costs(path, ranks):
 
 
 def compiled(source, directory):
-    """The stages as programs of SMPI, from their own sources, in a directory."""
+    """Compiles the stages into a directory as programs for SMPI, from their own sources."""
     for stage in STAGES:
         subprocess.run(["smpicxx", "-std=c++20", "-O1", f"-I{source / 'common/include'}", "-o", directory / stage,
                         "-include", source / "docs/communication/simulated.hpp",
@@ -294,13 +300,13 @@ def compiled(source, directory):
 
 
 def simulated_width(costs, stage, n, ranks):
-    """The width of halos that a stage is simulated with: the best one."""
+    """The halo width with which a stage is simulated, namely the best width according to the model."""
     case = case_of(stage, n, n, ranks)
     return best_width(case, lambda width: wide(costs, case, width)) if stage == WIDE else 1
 
 
 def simulated_step(source, directory, stage, n, ranks, width):
-    """The simulated time of a step, in seconds, without that of making a communicator for all of them."""
+    """The simulated time of a step, in seconds, without the time of creating a communicator for all ranks."""
     def seconds(steps):
         return float(subprocess.run(
             ["smpirun", "-np", str(ranks), "-platform", source / PLATFORM, "-hostfile", directory / "hosts",
@@ -313,12 +319,12 @@ def simulated_step(source, directory, stage, n, ranks, width):
 
 
 def problems(ranks):
-    """The fields of strong and of weak scaling: (name, edge)."""
+    """The names and edges of the fields of strong and of weak scaling."""
     return ("strong", STRONG), ("weak", WEAK * math.isqrt(ranks))
 
 
 def simulate(source, output, numbers):
-    """Records the stages on a simulated cluster."""
+    """Simulates the stages on a cluster and writes the recording."""
     with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(2) as pool:
         directory = pathlib.Path(name)
         compiled(source, directory)
@@ -339,7 +345,7 @@ def simulate(source, output, numbers):
 
 
 def simulated_runs(recording):
-    """What is simulated: (what, stage, ranks, seconds, what the model says)."""
+    """Yields kind of scaling, stage, ranks, simulated seconds and modelled seconds of each simulated run."""
     for key, run in recording["simulated"].items():
         what, stage, ranks = key.split()
         costs = Costs(**recording["platform"][ranks])
@@ -362,7 +368,7 @@ def simulated_figures(recording):
 
 
 def main(what="", *words):
-    """The exit status, or how it is called."""
+    """Runs a command and returns its exit status, or the usage."""
     if what == "measure" and len(words) in (2, 3) and all(re.fullmatch("[1-9][0-9]?", word) for word in words[2:]):
         measure(*(pathlib.Path(word).resolve() for word in words[:2]), *map(int, words[2:]))
     elif what == "simulate" and len(words) >= 2 and set(words[2:]) <= set(map(str, RANKS)):

@@ -1,9 +1,9 @@
-"""Records what a GPU says to the tests by which the CPU device is held to CUDA.
+"""Records the results on a GPU of the tests that check the CPU device against CUDA.
 
 Usage, on a machine with a GPU: python3 docs conformance MACHINE REVISION OUTPUT.json PROGRAM...
 
-A PROGRAM is common/cuda_on_cpu/tests/PROGRAM.cu, compiled by nvcc for that GPU; it speaks TAP. Beside OUTPUT, OUTPUT.txt is a table
-of the tests that each passes, fails and skips there.
+A PROGRAM is common/cuda_on_cpu/tests/PROGRAM.cu, compiled by nvcc for that GPU; it prints TAP. A table of the passed,
+failed and skipped tests of each program is written to OUTPUT.txt, next to OUTPUT.json.
 """
 
 import datetime
@@ -15,12 +15,13 @@ import sys
 
 from measure import recordings
 
-SECONDS = 120  # that a program may take
+SECONDS = 120  # the time limit of a program
 RESULT = re.compile(r"^(ok|not ok) \d+ - (.*?)(?: # SKIP .*)?$", re.MULTILINE)
 
 
 def read(text, status):
-    """Names of a program's tests, by what became of them; a program that ends badly without saying why fails as a whole."""
+    """The names of a program's tests, by their result. A program that fails without naming a failed test fails as a
+    whole."""
     tests = {"passed": [], "failed": [], "skipped": []}
     for found in RESULT.finditer(text):
         what = "failed" if found[1] == "not ok" else "skipped" if " # SKIP " in found[0] else "passed"
@@ -33,7 +34,7 @@ def read(text, status):
 
 
 def run(program):
-    """What became of the tests of a program."""
+    """The results of the tests of a program."""
     try:
         result = subprocess.run([program], timeout=SECONDS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                 errors="replace", check=False)
@@ -43,7 +44,7 @@ def run(program):
 
 
 def table(recording):
-    """How many tests of each program pass, fail and are skipped, and of all."""
+    """A table of the numbers of passed, failed and skipped tests of each program, and of all programs."""
     columns = ("passed", "failed", "skipped")
     rows = [(name, *(len(tests[column]) for column in columns)) for name, tests in sorted(recording["programs"].items())]
     rows.append(("all", *(sum(row[column] for row in rows) for column in range(1, 4))))

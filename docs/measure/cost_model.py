@@ -25,11 +25,11 @@ STAGES = ("01_openmp", "02_inner_loop_regions", "03_cyclic_rows", "04_cyclic_col
 
 @dataclasses.dataclass
 class Prices:
-    """The model, in seconds."""
+    """The costs of the model, in seconds."""
 
-    region: float  # a region is entered, or is left: t_s
-    read: float  # a word is read that another thread wrote: t_w,R
-    write: float  # a word is written into a line that another thread writes: t_w,W
+    region: float  # entering or leaving a parallel region: t_s
+    read: float  # reading a word that another thread has written: t_w,R
+    write: float  # writing a word into a cache line that another thread writes: t_w,W
 
 
 @dataclasses.dataclass
@@ -43,7 +43,7 @@ class Case:
     times: tuple
 
 
-# A COMP4300 assignment, ANU, 2021: its times, and the prices that it printed.
+# A COMP4300 assignment, ANU, 2021: its times, and the costs that it published.
 COURSE = Case(2160, 2160, 100, 12, (0.334, 1.02, 0.399, 1.25))
 PRINTED = Prices(1.587e-6, 0.507e-9, 1.335e-9)
 
@@ -51,41 +51,43 @@ PRINTED = Prices(1.587e-6, 0.507e-9, 1.335e-9)
 # --- The model
 
 def regions_here(case):
-    """How many regions more than stage 01 stage 02 enters: two per row, not two per step."""
+    """The number of regions that stage 02 enters in addition to those of stage 01: two per row instead of two per step."""
     return (2 * case.rows - 2) * case.steps
 
 
 def regions_of_course(case):
-    """How many the course counts: one per row."""
+    """The number of regions that the course counts: one per row."""
     return case.rows * case.steps
 
 
 def words(case):
-    """The words that stage 03 reads, or stage 04 writes, at the price of the model: two per cell and step."""
+    """The number of words that stage 03 reads, or stage 04 writes, at the cost of the model: two per cell and step."""
     return 2 * case.rows * case.cols * case.steps
 
 
 def prices(case, regions=regions_here):
-    """What the stages pay more than stage 01, for one thing each. A region is paid for twice: entered and left."""
+    """The additional time of each stage over stage 01, per operation. A region counts as two operations: it is entered
+    and left."""
     of_rows, *dearer = case.times
     inner, cyclic_rows, cyclic_columns = (seconds - of_rows for seconds in dearer)
     return Prices(inner / regions(case) / 2, cyclic_rows / words(case), cyclic_columns / words(case))
 
 
 def costs(model, case):
-    """What stages 02 to 04 should take longer than stage 01."""
+    """The additional times of stages 02 to 04 over stage 01, in seconds, according to the model."""
     return 2 * model.region * regions_here(case), model.read * words(case), model.write * words(case)
 
 
 def predicted(model, case):
-    """The times of stages 02 to 04 from that of stage 01."""
+    """The predicted times of stages 02 to 04, in seconds, from the time of stage 01."""
     return tuple(case.times[0] + cost for cost in costs(model, case))
 
 
 def split_write(all_threads, one_thread):
-    """The price of a word that is written, in two: what one thread pays already, shared out, and the rest.
+    """Splits the cost of a written word into two parts: the cost with one thread, divided by the number of threads, and
+    the rest.
 
-    A thread alone shares no line with anybody, so what it pays is for its strides.
+    A single thread shares no cache line with another thread, so its additional cost is due to its strides.
     """
     strides = prices(one_thread).write / all_threads.threads
     return strides, prices(all_threads).write - strides
@@ -105,14 +107,14 @@ def case_of(run):
 
 
 def cases_of(sweep):
-    """The recorded times of a sweep, by its values."""
+    """The recorded times of a sweep, ordered by the value of its parameter."""
     return [case_of(run) for run in sorted(sweep["runs"], key=lambda run: run["value"])]
 
 
 # --- Tables
 
 def table(titles, rows, captions):
-    """A table as the pages have them."""
+    """A table in the form that the pages use."""
     head = "".join(f"<th>{title}</th>" for title in titles)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return (f'<div class="figures"><table class="markdownTable"><tr>{head}</tr>{body}</table>'
@@ -135,12 +137,12 @@ def error_text(time, recorded):
 
 
 def caption(sweep, what):
-    """What a sweep varies, and where it was recorded."""
+    """The parameter of a sweep, and where the sweep was recorded."""
     return f"{what}: {figures.recording_text(sweep)}"
 
 
 def derived_html(results):
-    """The prices on the recorded machine with all threads and with one, and those of the course."""
+    """The table of costs: on the recorded machine with all threads and with one thread, and those of the course."""
     sweep = results.sweep(MACHINE, OVER_THREADS)
     one, *_, full = cases_of(sweep)
     cases = (full, one, COURSE)
@@ -164,7 +166,8 @@ def derived_html(results):
 
 
 def predicted_html(results):
-    """The times of stages 02 to 04 on other sizes, predicted from the prices on one size, with the recorded times."""
+    """The times of stages 02 to 04 on other problem sizes, predicted from the costs on one size, next to the recorded
+    times."""
     fitted, sweep = results.sweep(MACHINE, OVER_THREADS), results.sweep(MACHINE, OVER_SIZE)
     fit = cases_of(fitted)[-1]
     model, rows = prices(fit), []
@@ -182,7 +185,8 @@ TABLES = {"derived": derived_html, "predicted": predicted_html}
 
 
 def write(root, pages, results, directory):
-    """Makes every table that a page asks for; the book is not made if one cannot be made."""
+    """Writes every table that a page requests. Raises an exception if a table cannot be made, so that the book is not
+    built."""
     for page in filter(lambda path: path.exists(), pages):
         for file, name in REQUEST.findall(hosted.read(page)):
             try:

@@ -1,10 +1,10 @@
-"""Records what NVIDIA's profiler counts, for common/cuda_on_cpu/tests/counters_test.py to hold the CPU device to.
+"""Records the counters of NVIDIA's profiler. common/cuda_on_cpu/tests/counters_test.py checks the CPU device against them.
 
 Usage, on a machine with a GPU: python3 docs counters MACHINE REVISION OUTPUT.json PROGRAM...
 
 A program named WORKLOAD-STAGE is a stage: it solves its data set `tiny`, once in each precision that it offers.
-Any other program runs as it is. The counters of a kernel are summed over its launches. What OUTPUT
-holds of other programs stays.
+Any other program runs without arguments. The counters of a kernel are summed over its launches. Entries of OUTPUT for
+other programs are kept.
 """
 
 import csv
@@ -36,7 +36,7 @@ METRICS = {
 
 
 def output_of(*command):
-    """What a command prints on standard output; its errors end this program."""
+    """The standard output of a command. If the command fails, this program ends with the command's error message."""
     result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if result.returncode != 0:
         sys.exit(f"{command[0]} ended with status {result.returncode}:\n{result.stdout}")
@@ -58,14 +58,14 @@ def base_name(kernel):
 
 
 def profile(program, arguments):
-    """Launches and counters of each kernel of one run."""
+    """The number of launches and the counters of each kernel in one run."""
     text = output_of("ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units",
                      "base", "--metrics", ",".join(METRICS.values()), str(program), *arguments)
     table = csv.DictReader(text[text.index('"ID"'):].splitlines())
     kernels = {}
     for row in table:
         if not row["ID"]:
-            continue  # the line of units
+            continue  # this line contains the units
         counters = kernels.setdefault(base_name(row["Kernel Name"]),
                                       dict.fromkeys(["launches", *METRICS], 0))
         counters["launches"] += 1

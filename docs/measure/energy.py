@@ -1,8 +1,9 @@
-"""Measures what precision does to bodies: python3 docs energy PROGRAMS [OUTPUT.txt]
+"""Measures the effect of precision on the simulation of bodies: python3 docs energy PROGRAMS [OUTPUT.txt]
 
-PROGRAMS is the directory of the stage programs; those for a GPU run if there is one, else those for the CPU device,
-on fewer bodies and steps. Prints two tables, or writes them to OUTPUT: how the energy of a sphere of bodies changes over
-the steps, and how far changes of velocity are off after one step, both by stage and precision. Needs NumPy.
+PROGRAMS is the directory of the stage programs. The programs for a GPU run if there is a GPU. Otherwise, those for the
+CPU device run, with fewer bodies and steps. Two tables are printed, or written to OUTPUT, both by stage and precision:
+the change of the energy of a sphere of bodies over the steps, and the errors of the changes of velocity after one step.
+The command needs NumPy.
 """
 
 import datetime
@@ -14,8 +15,8 @@ import tempfile
 
 import numpy
 
-SOFTENING, STEP = 1 / 32, 1 / 512  # as the workload's data sets have them
-LONG_STEP = 1 / 4  # changes velocities by so much that rounding them for the output is little beside it
+SOFTENING, STEP = 1 / 32, 1 / 512  # the values in the workload's data sets
+LONG_STEP = 1 / 4  # makes the changes of velocity large compared with the rounding of the output
 SOLVERS = (("06_register_tiled", "f64"), ("04_naive_cuda", "f32"), ("06_register_tiled", "f32"), ("07_mixed_precision", "f32"))
 
 
@@ -37,7 +38,7 @@ class Programs:
         return subprocess.run([program, *arguments], capture_output=True, text=True)
 
     def moved(self, stage, precision, bodies, steps, step=STEP):
-        """Positions and velocities after so many steps."""
+        """The positions and velocities after `steps` steps."""
         with tempfile.TemporaryDirectory() as name:
             after = pathlib.Path(name, "after.npy")
             settings = {"bodies": bodies, "steps": steps, "dt": step, "softening": SOFTENING}
@@ -49,7 +50,7 @@ class Programs:
 
 
 def energy(bodies):
-    """The energy of bodies of equal masses, in f64."""
+    """The total energy of bodies of equal mass, computed in f64."""
     n = len(bodies)
     x, v = bodies[:, :3], bodies[:, 3:]
     potential = 0.0
@@ -65,7 +66,7 @@ def line(what, cells):
 
 
 def text_of(programs):
-    """Both tables, and where they come from."""
+    """Both tables, with the machine and the programs from which they come."""
     n, lengths, many = (2048, (1, 10, 100, 1000), 65536) if programs.has_gpu else (256, (1, 4, 16), 1024)
     about = json.loads(programs.run("06_register_tiled", "--dataset", "tiny", "--json", "-").stdout)
     text = (f"{about['device_name']}, revision {about['revision']}, {datetime.date.today()}; "
@@ -75,7 +76,7 @@ def text_of(programs):
     for stage, precision in SOLVERS:
         changes = [energy(programs.moved(stage, precision, n, steps)) / at_first - 1 for steps in lengths]
         text += line(f"{stage[:2]} {precision}", [f"{change:.1e}" for change in changes])
-    # A step changes a velocity by dt times the accelerations at its ends, and by those of jerks.
+    # A step changes a velocity by dt times the mean acceleration, and by a term with the jerks at both ends.
     before, exact = (programs.moved("06_register_tiled", "f64", many, steps, LONG_STEP)[:, 3:] for steps in (0, 1))
     size = numpy.sqrt(((exact - before)**2).sum(axis=1).mean())
     text += "\n" + line(f"change of v, {many}", ["rms error", "largest"])

@@ -1,4 +1,4 @@
-"""The figures of recorded runs: which run holds what a key names, and how figures are written."""
+"""The figures of recorded runs: finds the run that a key names, and formats figures."""
 
 import pathlib
 import statistics
@@ -10,11 +10,11 @@ SCALE = {"s": 1, "ms": 1e3, "µs": 1e6, "ns": 1e9, "MB": 1e-6, "GB": 1e-9, "GB/s
 
 
 class UnknownKey(Exception):
-    """A key that names nothing recorded."""
+    """A key that does not name a recorded value."""
 
 
 def value_text(value):
-    """The value of a sweep, in words: of one parameter, or of several."""
+    """The value of a sweep as text, for one parameter or several."""
     return "×".join(f"{number:g}" for number in (value if isinstance(value, list) else [value]))
 
 
@@ -24,8 +24,8 @@ class Results:
     def __init__(self, directory):
         self.directory = pathlib.Path(directory)
         self.machines = {}
-        self.sweeps = {}  # by machine and name
-        self.others = {}  # likewise: recordings of another kind, which hold what figures they give
+        self.sweeps = {}  # the sweeps, by machine and name
+        self.others = {}  # recordings of another kind, by machine and name; they contain named figures
         for path in sorted(self.directory.glob("*/*.json")):
             recording = recordings.read(path) | {"name": path.stem}
             if "sweep" in recording:
@@ -43,9 +43,9 @@ class Results:
         return sorted(self.machines.get(machine, []) + sweeps, key=lambda recording: recording["name"])
 
     def runs(self, machine, workload, dataset, precision):
-        """The runs of one problem, each with the recording that holds it, the newest revision's first.
+        """The runs of one problem, each with the recording that contains it, ordered by revision with the newest first.
 
-        Of those of one revision, which were made in one session, the one with most repeats goes first.
+        Among runs of the same revision, which were recorded in one session, the run with the most repeats comes first.
         """
         sweep = self.sweeps.get((machine, workload))
 
@@ -57,7 +57,7 @@ class Results:
                  for run in recording["runs"] if solves(run)]
         if not found:
             raise UnknownKey(f"no run of {workload} {dataset} {precision} on {machine} is recorded")
-        newest = {}  # the last date of each revision
+        newest = {}  # the latest date of each revision
         for _, recording in found:
             revision, date = recording.get("revision"), recording.get("date", "")
             newest[revision] = max(date, newest.get(revision, ""))
@@ -65,7 +65,7 @@ class Results:
                                               run[1].get("date", "")), reverse=True)
 
     def problems(self, workload, machine):
-        """The data sets and precisions of a workload that are recorded on a machine, the smallest first."""
+        """The data sets and precisions of a workload that are recorded on a machine, ordered by problem size."""
         work = {}
         for recording in self.machines.get(machine, []):
             for run in recording["runs"]:
@@ -74,7 +74,7 @@ class Results:
         return list(dict.fromkeys((dataset, precision) for (_, _, dataset), precision in sorted(work.items())))
 
     def newest(self, machine, workload, dataset, precision, stage):
-        """The newest run of a problem that holds a stage's times, with its recording, or nothing."""
+        """The newest run of a problem that contains times of a stage, with its recording; None if there is none."""
         for run, recording in self.runs(machine, workload, dataset, precision):
             if any(record["stage"] == stage for record in timed(run)):
                 return run, recording
@@ -93,9 +93,10 @@ class Results:
         return self.others[machine, name]
 
     def ceiling(self, machine, workload, names):
-        """A ceiling of a machine's processor, or of its GPU if the first name says so.
+        """A ceiling of a machine's processor, or of its GPU if the first name is `gpu`.
 
-        Of a workload, it is the newest beside which that was timed; the processor's, where most of its stages were.
+        For a workload, this is the ceiling of the newest recording with times of the workload. For the processor, a
+        recording with times of most of its stages is preferred.
         """
         def timed_there(recording):
             runs = [run for run in recording["runs"] if run["workload"] == workload]
@@ -130,7 +131,7 @@ class Results:
             raise UnknownKey("a key has six words: machine workload dataset precision stage figure")
         stages = words[4].split("/")
         runs = [by_stage(run) for run, _ in self.runs(*words[:4])]
-        if words[5] == "error":  # which the stage that others are held to does not have
+        if words[5] == "error":  # the reference stage has no error
             runs = [{name: record for name, record in records.items() if record.get("verdict") != "reference"}
                     for records in runs]
         for records in runs:
@@ -149,8 +150,9 @@ ORDINALS = ("", *(f"{word} " for word in ("second", "third", "fourth", "fifth", 
 def name_hosts(recordings):
     """Names the host of each recording of a machine, if there are several hosts: recordings of one host have equal ceilings.
 
-    A GPU may be combined with another processor each time, or with another share of it. Ceilings are measured once per host, so a host is
-    named by the date of its first recording: "host of 24 November 2026", "second host of 24 November 2026".
+    A GPU may be combined with another processor in each recording, or with another share of a processor. Ceilings are
+    measured once per host, so a host is named by the date of its first recording: "host of 24 November 2026", "second
+    host of 24 November 2026".
     """
     by_date = sorted(recordings, key=lambda recording: recording.get("date", ""))
     known = [ceilings for n, ceilings in enumerate(each["ceilings"] for each in by_date)
@@ -168,12 +170,13 @@ def date_text(recording):
 
 
 def repeats(run):
-    """How often the stages of a run were timed."""
+    """The largest number of times that a stage of a run was timed."""
     return max((len(record.get("repeats", [])) for record in run["records"]), default=0)
 
 
 def timed(run):
-    """The records of a run that hold times, but for old ones with a remark: there a stage did not follow its idea."""
+    """The records of a run that contain times. Old records with a remark are excluded, because there the stage did not
+    follow its idea."""
     return [record for record in run["records"] if "seconds" in record
             and not any("remark" in repeat for repeat in record.get("repeats", ()))]
 
@@ -203,7 +206,7 @@ def bandwidth_text(bytes_per_second):
 
 
 def host_text(recording):
-    """The processor of a recording; which one, and how fast it was, where the machine had several."""
+    """The processor of a recording, with its host and its speed if the machine had several hosts."""
     machine = recording["machine"]
     text = f"{machine['cpu']}, {machine['cores']} cores"
     if recording["host"]:
@@ -212,7 +215,7 @@ def host_text(recording):
 
 
 def devices_text(recording):
-    """The GPU of a recording, if it is one of a GPU, and its processor."""
+    """The GPU of a recording, if the recording uses a GPU, and its processor."""
     names = {record["device_name"] for run in recording["runs"] for record in run["records"]
              if record.get("device") == "gpu"}
     host = recording["host"] or ("host" if names else "")
@@ -226,12 +229,13 @@ def when_text(recording, repeats=None):
 
 
 def recording_text(recording, repeats=None):
-    """Machine, date and revision of a recording, and of how many repeats its medians are."""
+    """Machine, date and revision of a recording, and the number of repeats of its medians."""
     return f"{devices_text(recording)}; {when_text(recording, repeats)}"
 
 
 def sources(runs):
-    """By stage, the first record with its times in some runs, and the recording that holds it; of (run, recording)."""
+    """Maps each stage in `runs`, pairs of a run and its recording, to the first record with its times and to that
+    recording."""
     found = {}
     for run, recording in runs:
         for record in timed(run):
@@ -240,13 +244,13 @@ def sources(runs):
 
 
 def sources_text(runs):
-    """The recordings that the times of some runs are from, with the stages of each if there are several."""
+    """The recordings from which the times of some runs come, with the stages of each recording if there are several."""
     return hosts_text((stage.removeprefix("baseline_") if stage.startswith("baseline_") else stage[:2], recording,
                        len(record["repeats"])) for stage, (record, recording) in sources(runs).items())
 
 
 def names_text(names):
-    """Names in a row; of three numbers and more that follow each other, the first and the last."""
+    """Names in a list. Three or more consecutive numbers are replaced by the first and the last."""
     rows = []
     for name in names:
         last = rows[-1][-1] if rows else ""
@@ -258,8 +262,9 @@ def names_text(names):
 
 
 def hosts_text(sources):
-    """Recordings, each host named once, with what is from each if there are several: of (name, recording, repeats)."""
-    hosts = {}  # by machine, then by date and revision: the names
+    """The hosts of some recordings, each named once, with the stages from each if there are several. `sources` yields
+    (name, recording, repeats)."""
+    hosts = {}  # the names, by machine, and then by date and revision
     for name, recording, count in sources:
         names = hosts.setdefault(devices_text(recording), {}).setdefault(when_text(recording, count), [])
         if name not in names:
@@ -276,13 +281,14 @@ def hosts_text(sources):
 
 
 def phase_seconds(repeat, phase):
-    """The time of a phase, or of the spans of that name that ran beside the phases, if there is either."""
+    """The time of a phase in seconds, or the sum of the intervals with that name that overlap the phases; None if there
+    is neither."""
     spans = [span["end"] - span["begin"] for span in repeat.get("beside", []) if span["name"] == phase]
     return repeat["phases"].get(phase, sum(spans) if spans else None)
 
 
 def figure(name, records):
-    """One figure of one stage, or of two compared."""
+    """A figure of one stage, or a figure that compares two stages."""
     record = records[0]
     if name == "speedup":
         return record["seconds"]["median"] / records[1]["seconds"]["median"]

@@ -1,30 +1,31 @@
-"""Records a machine's results as a plan says: each entry by one run of the runner, or several.
+"""Records a machine's results according to a plan: each entry needs one run of the runner, or several runs.
 
-A plan is a JSON file with three entries, `recordings`, `profiles` and `metrics`. A recording has a `name`, which
-becomes its file's, and a `workload`. All else may be left out:
+A plan is a JSON file with three entries, `recordings`, `profiles` and `metrics`. A recording has a `name`, which is
+also the name of its file, and a `workload`. All other keys are optional:
 
-    stages, reference    as the runner's options say
+    stages, reference    as for the runner's options
     datasets             a list (default the workload's first)
     precisions           a list (default f64)
     repeat, warmup       numbers (default the runner's)
     set                  parameters to change, as in {"numT": 8}
-    reference_set        likewise, for the reference alone: on how many GPUs it solves, say
-    gpu                  true: only where there is a GPU; false: only where there is none
-    sweep                a parameter and its values, as in {"n": [1024, 4096]}: a run a value. Two parameters
-                         that change together are "rows,cols"; {"Bx,By": [[8, 64], [16, 32]]} gives each its
-                         own. {"threads": [1, 2, 4]} are threads of OpenMP, as many as the machine has cores at
-                         most, {"awake": [0, 1]} says whether the GPU is woken before what is timed,
-                         {"ranks": [1, 2, 4]} are processes of stages that run on ranks, likewise, and
-                         {"gpus": [1, 2, 4]} as many GPUs as it has at most.
+    reference_set        parameters to change for the reference only, such as its number of GPUs
+    gpu                  true: only on a machine with a GPU; false: only on a machine without a GPU
+    sweep                a parameter and its values, as in {"n": [1024, 4096]}: one run per value. For two parameters
+                         that change together, the key is "rows,cols". {"Bx,By": [[8, 64], [16, 32]]} gives each parameter
+                         its own values. {"threads": [1, 2, 4]} is the number of OpenMP threads, limited to the number of
+                         cores. {"awake": [0, 1]} determines whether the GPU is woken before the timed part.
+                         {"ranks": [1, 2, 4]} is the number of processes of stages that run on ranks, limited to the
+                         number of cores. {"gpus": [1, 2, 4]} is the number of GPUs, limited to those of the machine.
 
-A profile is a run of a stage's program under NVIDIA's `ncu`, where there is a GPU and `ncu`. It has a `name`, a
-`program` with its `arguments`, how many launches of kernels to `skip` and to `count`, and the name of its list in
+A profile is a run of a stage's program under NVIDIA's `ncu`, on a machine with a GPU and `ncu`. It has a `name`, a
+`program` with its `arguments`, the numbers of kernel launches to `skip` and to `count`, and the name of its list in
 `metrics`.
 
-MACHINE is a directory in the output. It gets NAME.json and NAME.txt, the table, of a recording, NAME.json of a
-sweep, and NAME.csv of a profile, each written when it is whole; a sweep after each value, so that one that is cut off
-keeps those before. What fails is named at the end, and does not keep the rest from being recorded; a recording in
-which one stage failed is kept as the runner wrote it. The exit status is 1 if anything failed, and 2 for bad input.
+MACHINE is a directory in the output. A recording is written to NAME.json, and its table to NAME.txt. A sweep is written
+to NAME.json, and a profile to NAME.csv. Each file is written when it is complete. A sweep is also written after each
+value, so that an interrupted sweep keeps its earlier values. Failures are listed at the end, and do not prevent the
+other recordings. A recording in which one stage failed is kept as the runner wrote it. The exit status is 1 if anything
+failed, and 2 for bad input.
 """
 
 import argparse
@@ -41,7 +42,7 @@ import time
 from measure import recordings
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-ENTRIES = {  # of a plan: the keys of an entry and their types, those first that it must have
+ENTRIES = {  # the keys of each kind of entry and their types; required keys come first
     "recordings": {"name": str, "workload": str, "stages": str, "reference": str, "datasets": list,
                    "precisions": list, "repeat": int, "warmup": int, "set": dict, "reference_set": dict,
                    "gpu": bool, "sweep": dict},
@@ -51,17 +52,17 @@ NEEDED = {"recordings": 2, "profiles": 3}
 
 
 class BadInput(Exception):
-    """What the user has to change, in a sentence."""
+    """A sentence about the error in the input, for the user."""
 
 
 class Failed(Exception):
-    """Why an entry was not recorded, or not in full."""
+    """The reason why an entry was not recorded, or not completely."""
 
 
 # --- The plan
 
 def is_sweep(sweep):
-    """Whether something is a parameter with its values."""
+    """Whether a value from a plan has the form of a sweep: one key with its values."""
     key, values = next(iter(sweep.items()), ("", None))
     return (len(sweep) == 1 and isinstance(values, list) and values
             and all(len(each(key, value)) == len(key.split(","))
@@ -74,7 +75,7 @@ def each(key, value):
 
 
 def check_entry(kind, entry):
-    """Refuses an entry of a plan that is none."""
+    """Raises BadInput if an entry of a plan is not valid."""
     types = ENTRIES[kind]
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise BadInput(f"every entry of '{kind}' needs a name, and {json.dumps(entry)[:60]} has none")
@@ -95,7 +96,7 @@ def check_entry(kind, entry):
 
 
 def read_plan(path):
-    """The entries of a plan, recordings first; a profile has the metrics in it that it named."""
+    """The entries of a plan, recordings first. Each profile contains the list of metrics that it names."""
     try:
         plan = json.loads(path.read_text())
     except (OSError, ValueError) as error:
@@ -134,7 +135,7 @@ def chosen(entries, only):
 # --- The machine
 
 def about_machine(options, workload):
-    """What the runner says of the machine: a recording of the smallest problem."""
+    """The runner's recording of the smallest problem, which describes the machine."""
     command = [options.runner, *locations(options), workload, "--stages", "00", "--dataset", "tiny",
                "--repeat", "1", "--warmup", "0", "--json", "-"]
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
@@ -145,7 +146,7 @@ def about_machine(options, workload):
 
 
 def name_of(recording):
-    """A name for a machine: its GPU's, or its processor's if it has none."""
+    """A name for a machine: the name of its GPU, or of its processor if it has no GPU."""
     gpu = recording["ceilings"].get("gpu")
     if not gpu:
         return recording["machine"]["name"]
@@ -153,17 +154,17 @@ def name_of(recording):
 
 
 def find_ncu():
-    """NVIDIA's profiler, or nothing."""
+    """The path of NVIDIA's profiler `ncu`, or None."""
     return shutil.which("ncu") or shutil.which("ncu", path="/usr/local/cuda/bin")
 
 
 def cores():
-    """How many processors a program may use."""
+    """The number of processors that a program may use."""
     return len(os.sched_getaffinity(0))
 
 
 def gpus():
-    """How many GPUs the machine has."""
+    """The number of GPUs of the machine."""
     if not shutil.which("nvidia-smi"):
         return 0
     shown = subprocess.run(["nvidia-smi", "--list-gpus"], stdout=subprocess.PIPE, text=True, check=False)
@@ -171,7 +172,7 @@ def gpus():
 
 
 def is_beyond(key, value, values):
-    """Whether a value of a sweep wants more cores or GPUs than there are; one of them always has to do."""
+    """Whether a value of a sweep needs more cores or GPUs than the machine has. The smallest value is always accepted."""
     if key in ("threads", "ranks"):
         return value > max(cores(), min(values))
     return key.split(",")[0] == "gpus" and each(key, value)[0] > max(gpus(), 1)
@@ -180,7 +181,7 @@ def is_beyond(key, value, values):
 # --- Recording
 
 def locations(options):
-    """The runner's options that tell it where things are."""
+    """The runner's options for the locations of programs and sources."""
     return ["--programs", options.programs, "--source", options.source]
 
 
@@ -201,14 +202,14 @@ def arguments_of(entry):
 
 
 def write_whole(path, text):
-    """Writes a file that is never seen in part."""
+    """Writes a file so that other programs never see an incomplete version."""
     part = path.with_name(f".{path.name}.part")
     part.write_text(text)
     part.replace(path)
 
 
 def shown(command, environment):
-    """What a command prints, which is shown while it runs, and its exit status."""
+    """Runs a command, shows its output while it runs, and returns the output and the exit status."""
     text = ""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | environment) as process:
         for line in process.stdout:
@@ -218,7 +219,7 @@ def shown(command, environment):
 
 
 def run(options, arguments, environment):
-    """One run of the runner: what it records, as text, its table, and its exit status."""
+    """Runs the runner once; returns the recording as text, the table, and the exit status."""
     with tempfile.TemporaryDirectory() as directory:
         output = pathlib.Path(directory, "recording.json")
         table, status = shown([options.runner, *locations(options), *arguments, "--json", str(output)],
@@ -229,7 +230,7 @@ def run(options, arguments, environment):
 
 
 def record_once(options, entry, directory):
-    """Records an entry that is no sweep."""
+    """Records an entry that is not a sweep."""
     recording, table, status = run(options, arguments_of(entry), {})
     write_whole(directory / f"{entry['name']}.json", recording)
     write_whole(directory / f"{entry['name']}.txt", table)
@@ -238,7 +239,7 @@ def record_once(options, entry, directory):
 
 
 def record_sweep(options, entry, directory):
-    """Records an entry over the values of a parameter, or over numbers of threads."""
+    """Records an entry for each value of a parameter, or for several numbers of threads."""
     (key, values), = entry["sweep"].items()
     runs, statuses = [], []
     for value in values:
@@ -265,7 +266,7 @@ def record_sweep(options, entry, directory):
 
 
 def record_profile(options, entry, directory):
-    """Records what NVIDIA's profiler counts in one solve."""
+    """Records the counters of NVIDIA's profiler for one solve."""
     command = [find_ncu(), "--clock-control", "none", "--csv", "--print-units", "base",
                "--metrics", ",".join(entry["metrics"])]
     for key, option in (("skip", "--launch-skip"), ("count", "--launch-count")):
@@ -282,20 +283,20 @@ def record_profile(options, entry, directory):
 
 
 def missing(entry, has_gpu):
-    """What keeps an entry from being recorded here, or nothing."""
+    """The reason why an entry cannot be recorded on this machine, or None."""
     if "gpu" in entry and entry["gpu"] != has_gpu:
         return "a GPU" if entry["gpu"] else "a machine without a GPU"
     return "ncu" if "program" in entry and not find_ncu() else None
 
 
 def record(options, entry, directory):
-    """Records an entry of either kind."""
+    """Records an entry of any kind."""
     kind = record_profile if "program" in entry else record_sweep if "sweep" in entry else record_once
     kind(options, entry, directory)
 
 
 def record_all(options, entries, directory, has_gpu):
-    """Records what can be recorded here; what failed, by name."""
+    """Records all entries that this machine can record; returns the failures, by name."""
     failures, left_out = {}, {}
     for number, entry in enumerate(entries, 1):
         name, lacking = entry["name"], missing(entry, has_gpu)
@@ -317,7 +318,7 @@ def record_all(options, entries, directory, has_gpu):
 # --- The command line
 
 class Parser(argparse.ArgumentParser):
-    """A parser that refuses in one sentence."""
+    """A parser that reports an error in one sentence."""
 
     def error(self, message):
         raise BadInput(message)
@@ -344,14 +345,14 @@ def read_options(arguments):
 
 
 def list_text(entries):
-    """The entries of a plan, a line each."""
+    """The entries of a plan as text, one line per entry."""
     return "".join(f"{entry['name']:<44}{entry.get('workload') or entry['program']}"
                    f"{ {True: ', with a GPU', False: ', without a GPU'}.get(entry.get('gpu'), '')}\n"
                    for entry in entries)
 
 
 def main(*arguments):
-    """The exit status: 1 if something failed, 2 for bad input."""
+    """Runs the command and returns the exit status: 1 if something failed, 2 for bad input."""
     try:
         options = read_options(arguments)
         entries = chosen(read_plan(options.plan), options.only)

@@ -1,4 +1,4 @@
-"""Recordings as files: JSON with a line a record, which leaves out what its run or its file says.
+"""Recordings as files: JSON with one line per record. A line omits values that its run or its file contains.
 
     {
     "machine":{...},
@@ -14,16 +14,16 @@
     ]
     }
 
-`sweep` is there where runs have a `value`: that of the parameter which it names. A record has `machine`, `revision` and
-`date` from its file, and from its run the problem, unless it says otherwise itself: one that was checked on the CPU device
-solved a smaller problem. The runner writes the same (common/climb/recording.hpp).
+`sweep` is present if runs have a `value`: it names the parameter with that value. A record takes `machine`, `revision`
+and `date` from its file. It takes the problem from its run, unless it contains another one: a record that was checked
+on the CPU device solved a smaller problem. The runner writes the same format (common/climb/recording.hpp).
 """
 
 import json
 
 OF_FILE = ("machine", "revision", "date")
 OF_PROBLEM = ("parameters", "input")
-MOST_SPANS = 2000  # of a repeat in a sweep; more would be megabytes that nobody draws
+MOST_SPANS = 2000  # the most intervals kept per repeat of a sweep; more would be megabytes that no figure shows
 OF_RUN = ("workload", "dataset", "precision", *OF_PROBLEM)
 
 
@@ -35,7 +35,7 @@ def line(value):
 # --- Reading
 
 def parse(text):
-    """A recording from its text, every record with all that holds for it."""
+    """A recording from its text. Every record gets all values that apply to it."""
     recording = json.loads(text)
     for run in recording.get("runs", []):
         shared = {key: recording[key] for key in OF_FILE if key in recording} | {
@@ -53,14 +53,14 @@ def read(path):
 # --- Writing
 
 def shared_by(run):
-    """What opens a run: all but its records, and the problem of those that solved its data set."""
+    """The head of a run: all its values except the records, and the problem of the records that solved its data set."""
     problem = next((record for record in run["records"] if record.get("dataset") == run["dataset"]), {})
     return {key: value for key, value in run.items() if key != "records"} | {
         key: problem[key] for key in OF_PROBLEM if key in problem}
 
 
 def run_text(run, recording):
-    """A run: a line that says what its records share, and a line a record."""
+    """A run as text: one line with the values that its records share, and one line per record."""
     shared = shared_by(run)
     said = {key: recording[key] for key in OF_FILE if key in recording} | {
         key: shared[key] for key in OF_RUN if key in shared}
@@ -70,20 +70,20 @@ def run_text(run, recording):
 
 
 def text_of(recording):
-    """The text of a recording whose records say all that holds for them."""
+    """The text of a recording whose records contain all values that apply to them."""
     head = "".join(f"{line(key)}:{line(value)},\n" for key, value in recording.items() if key != "runs")
     runs = ",\n".join(run_text(run, recording) for run in recording["runs"])
     return f'{{\n{head}"runs":[\n{runs}\n]\n}}\n'
 
 
 def drawn(repeats):
-    """The repeat whose spans are drawn: the median one by whole solves."""
+    """The repeat whose intervals are drawn: the repeat with the median time of the whole solve."""
     return sorted(repeats, key=lambda repeat: repeat["seconds"])[(len(repeats) - 1) // 2]
 
 
 def without_many_spans(run):
-    """A run of a sweep with the spans of the repeat that is drawn, if they are not too many: of the others, what phases
-    take in all remains."""
+    """A run of a sweep with only the intervals of the repeat that is drawn, if there are not too many. The other
+    repeats keep the total times of their phases."""
     def kept(repeat, repeats):
         few = repeat is drawn(repeats) and len(repeat.get("beside", [])) <= MOST_SPANS
         return {key: value for key, value in repeat.items() if key != "beside" or few}
@@ -92,7 +92,7 @@ def without_many_spans(run):
 
 
 def text_by_entry(document):
-    """The text of another kind of recording: objects by name, of which each entry gets a line."""
+    """The text of another kind of recording: objects by name, with one line per entry of each object."""
     def entries(value):
         if not isinstance(value, dict):
             return line(value)

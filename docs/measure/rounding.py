@@ -1,9 +1,9 @@
-"""Measures what rounding does to the stages of Durbin-Levinson: python3 docs rounding PROGRAMS [OUTPUT.txt]
+"""Measures the rounding errors of the stages of Durbin-Levinson: python3 docs rounding PROGRAMS [OUTPUT.txt]
 
-PROGRAMS is the directory of the stage programs; a CUDA stage runs on the CPU device. Each solves the same problems,
-and its solution is held to the same recursion in extended precision (64 bits) on the autocorrelations as the stage has
-them, rounded to its precision. Prints a table for y, for the reflection coefficients and for the residual, or writes
-them to OUTPUT. Needs NumPy.
+PROGRAMS is the directory of the stage programs; a CUDA stage runs on the CPU device. All programs solve the same
+problems. Each solution is compared with the same recursion in extended precision (64 bits), applied to the
+autocorrelations after rounding to the stage's precision. The errors of y, of the reflection coefficients and of the
+residual are printed as three tables, or written to OUTPUT. The command needs NumPy.
 """
 
 import concurrent.futures
@@ -17,7 +17,7 @@ import tempfile
 
 import numpy
 
-PROBLEMS = {  # arguments by name
+PROBLEMS = {  # the program's arguments, by the name of the problem
     "ARFIMA, n = 1000": ("n=1000",),
     "ARFIMA, n = 15000": ("n=15000",),
     "ARFIMA, d = 0.45, n = 1000": ("n=1000", "d=0.45"),
@@ -34,7 +34,7 @@ def value_of(settings, key, default):
 
 
 def autocorrelations(settings):
-    """r_0 ... r_n of a problem, as durbin_levinson.hpp makes them."""
+    """r_0 ... r_n of a problem, computed as in durbin_levinson.hpp."""
     n, d, model = (int(value_of(settings, "n", "0")), float(value_of(settings, "d", "0.3")),
                    int(value_of(settings, "model", "0")))
     k = numpy.arange(1, n + 1, dtype=numpy.float64)
@@ -42,7 +42,7 @@ def autocorrelations(settings):
         r = numpy.cumprod((k - 1 + d) / (k - d))
     elif model == 1:
         power = 2 * d + 1
-        with numpy.errstate(divide="ignore"):  # at k = 1, log1p is -inf and expm1 of it -1
+        with numpy.errstate(divide="ignore"):  # at k = 1, log1p is -inf and expm1 of it is -1
             r = k**power / 2 * (numpy.expm1(power * numpy.log1p(1 / k)) + numpy.expm1(power * numpy.log1p(-1 / k)))
     else:
         r = sum(scale * numpy.exp(-decay * k) * numpy.cos(frequency * k)
@@ -63,7 +63,7 @@ def durbin(r):
 
 
 def residual(r, y):
-    """The norm of T y + r over that of r, by a direct product."""
+    """The norm of T y + r divided by the norm of r, by a direct product."""
     r, y = r.astype(numpy.longdouble), y.astype(numpy.longdouble)
     n = len(y)
     row = numpy.concatenate((r[n - 1:0:-1], r[:n]))  # r_(n-1) ... r_0 ... r_(n-1)
@@ -72,7 +72,8 @@ def residual(r, y):
 
 
 def errors(program, settings, precision, r, exact):
-    """The largest errors of y and alpha of a program and its residual, in u; nothing in a precision that it lacks."""
+    """The largest errors of y and alpha of a program and its residual, in units of roundoff u; None for a precision
+    that it lacks."""
     number, unit = TYPES[precision]
     with tempfile.TemporaryDirectory() as name:
         given, solution = pathlib.Path(name, "r.npy"), pathlib.Path(name, "solution.npy")
@@ -119,7 +120,7 @@ def measured(programs):
 
 
 def text_of(results, programs):
-    """Three tables, and where they come from."""
+    """Three tables, with the machine and the revision from which they come."""
     about = json.loads(subprocess.run([programs["01"], "--dataset", "tiny", "--json", "-"], check=True,
                                       capture_output=True, text=True).stdout)
     text = (f"{about['machine']['cpu']}, {about['machine']['cores']} cores, revision {about['revision']}, "

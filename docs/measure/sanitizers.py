@@ -1,12 +1,13 @@
-"""Records what NVIDIA's compute-sanitizer says of the planted bugs of the CPU device, and of their twins.
+"""Records the reports of NVIDIA's compute-sanitizer on the seeded faults of the CPU device, and on their correct
+counterparts.
 
 Usage, on a machine with a GPU: python3 docs sanitizers MACHINE REVISION OUTPUT.json TOOLS SOURCES PROGRAM...
 
-TOOLS are tools of compute-sanitizer, separated by commas; a PROGRAM is built of SOURCES/PROGRAM.cu, which is
-common/cuda_on_cpu/tests/planted_*.cu, by nvcc -lineinfo. Of each case both versions run under each tool, but for bugs that
-can only end in a deadlock. Entries of OUTPUT.json for other tools stay. OUTPUT.txt becomes a table by kind of error. Its
-columns count the cases, the cases that ran, the bugs that a tool reports, the bugs of which it names a planted line, and
-the twins that it reports.
+TOOLS are tools of compute-sanitizer, separated by commas. A PROGRAM is built from SOURCES/PROGRAM.cu, which is
+common/cuda_on_cpu/tests/planted_*.cu, by nvcc -lineinfo. Both versions of each case run under each tool, except for
+faults that can only end in a deadlock. Entries of OUTPUT.json for other tools are kept. OUTPUT.txt contains a table by
+kind of error. Its columns count the cases, the cases that ran, the faults that a tool reports, the faults for which it
+names a faulty line, and the correct counterparts that it reports.
 """
 
 import collections
@@ -21,19 +22,19 @@ import sys
 
 from measure import recordings
 
-SECONDS = 30  # that a run may take
+SECONDS = 30  # the time limit of a run
 PLANTED = re.compile(r"// planted(?: alone)?: (.+)$")
 SUMMARY = re.compile(r"(?:ERROR SUMMARY|RACECHECK SUMMARY): (\d+)")
 
 
 def planted(source):
-    """Kinds and lines of each case's mistake; lines outside of all cases count for every case."""
+    """The kinds and lines of each case's fault. Lines outside of all cases count for every case."""
     cases, case = {None: {"kinds": [], "lines": []}}, None
     for number, text in enumerate(source.read_text().splitlines(), 1):
         begin = re.match(r"namespace (\w+) \{$", text)
         if begin:
             case = begin[1]
-            cases[case] = {"kinds": [], "lines": []}  # the lines may be outside of all cases
+            cases[case] = {"kinds": [], "lines": []}  # the faulty lines may be outside of all cases
         elif case and text == f"}}  // namespace {case}":
             case = None
         if found := PLANTED.search(text):
@@ -45,7 +46,8 @@ def planted(source):
 
 
 def said(text, source):
-    """How many errors or hazards a tool reports, the first of them, and the lines of the source that it names."""
+    """The number of errors or hazards that a tool reports, the first of them, and the lines of the source that the tool
+    names."""
     summary = SUMMARY.search(text)
     told = [line.removeprefix("========= ") for line in text.splitlines() if line.startswith("========= ")]
     return {"errors": int(summary[1]) if summary else None,
@@ -54,7 +56,7 @@ def said(text, source):
 
 
 def run(tool, program, case, version, source):
-    """What a tool says of one version of a case."""
+    """The report of a tool on one version of a case."""
     command = ["compute-sanitizer", "--tool", tool, str(program), case, version]
     try:
         result = subprocess.run(command, timeout=SECONDS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -65,7 +67,7 @@ def run(tool, program, case, version, source):
 
 
 def runs(tools, sources, programs):
-    """All runs that there are: tool, program, case, version and source, and what is planted there."""
+    """All runs: tool, program, case, version, source, and the seeded fault."""
     for program in map(pathlib.Path, programs):
         source = pathlib.Path(sources, program.name).with_suffix(".cu")
         known = planted(source)
@@ -79,12 +81,12 @@ def runs(tools, sources, programs):
 
 
 def lacks_a_device(case):
-    """Whether a case asks for more devices than the machine has; then its twin fails, too."""
+    """Whether a case needs more devices than the machine has. Its correct counterpart then fails, too."""
     return any("cudaErrorInvalidDevice" in tool["first"] for tool in case["twin"].values())
 
 
 def table(recording):
-    """The recording by the kind that is planted first."""
+    """A table of the recording by the first kind of error of each case."""
     kinds = collections.defaultdict(list)
     for case in recording["cases"].values():
         if not lacks_a_device(case):

@@ -187,7 +187,7 @@ inline Nest solve_columns(Index size) {
   return nest;
 }
 
-/// The inner loop of the second form for the first unknown: an iteration is an equation below.
+/// The inner loop of the second form for the first unknown: an iteration is an equation below it.
 inline Nest solve_columns_inner(Index size) {
   Nest nest = triangle(size);
   nest.name = "solve, second form, over j";
@@ -261,7 +261,7 @@ inline bool same_in_any_order(const Nest& nest) {
     try {
       if (result(nest, order) != expected) return false;
     } catch (const std::out_of_range&) {
-      return false;  // something is read before it is written
+      return false;  // a cell is read before it is written
     }
   } while (std::ranges::next_permutation(order).found);
   return true;
@@ -287,7 +287,7 @@ inline Footprint footprint(const Nest& nest, const std::vector<Iteration>& of_sl
 /// Loop (4) for a slice: serialise, send, compute, fetch, deserialise.
 inline void run_slice(const Nest& nest, const std::vector<Iteration>& of_slice, Memory& host) {
   const Footprint cells = footprint(nest, of_slice, host);
-  std::vector<Index> sent, fetched;  // buffers without gaps
+  std::vector<Index> sent, fetched;  // contiguous buffers
 
   for (const Cell& cell : cells.in) sent.push_back(host.read(cell));
 

@@ -12,7 +12,7 @@ namespace slicing {
 
 using Index = std::int64_t;
 
-/// Iterations of a loop: the first one, and the one after the last.
+/// Iterations of a loop: the first one, and the end (exclusive).
 struct Range {
   Index first, last;
   bool operator==(const Range&) const = default;
@@ -29,7 +29,7 @@ inline Range slice(Index n, Index slices, Index s) {
 }
 // [slice]
 
-/// The same with the bound that the paper prints.
+/// Slice s of the same loop, with the bound that the paper prints.
 inline Range slice_as_printed(Index n, Index slices, Index s) {
   const Index length = divide_up(n, slices);
   return {s * length, std::min((s + 1) * length, slices)};

@@ -112,7 +112,7 @@ void print_verdicts() {
     print_verdict(nest);
 }
 
-/// The elements that all slices of a nest transfer in total, if each is sent and fetched alone.
+/// The number of elements that the slices of a nest transfer in total, each slice separately.
 void print_traffic(const Nest& nest, const std::vector<Index>& extents,
                    const std::vector<Index>& slices) {
   Memory host(nest.numbers);

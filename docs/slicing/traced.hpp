@@ -1,6 +1,6 @@
 /// \file
-/// A memory that logs what a piece of program does with each cell. From the log it derives
-/// Bernstein's four kinds of cells, his conditions, and condition (2) of \ref slicing_a_loop.
+/// A memory that logs how a piece of a program uses each cell. From the log it derives Bernstein's
+/// four kinds of cells, his conditions, and condition (2) of \ref slicing_a_loop.
 
 #pragma once
 
@@ -28,8 +28,8 @@ using Cells = std::set<Cell>;
 using Numbers = std::map<Cell, Index>;
 
 // [kinds]
-/// What a piece of program does with each cell that it accesses: W is only read, X is only
-/// written, Y is read and then written, Z is written and then read.
+/// How a piece of a program uses each cell that it accesses: W is only read, X is only written, Y
+/// is read and then written, Z is written and then read.
 using Kinds = std::map<Cell, char>;
 
 /// The kind of a cell after it is read.
@@ -83,7 +83,7 @@ class Variable {
   Cell cell_;
 };
 
-/// An array in a memory: a(i, j) is a variable.
+/// An array in a memory: the element a(i, j) can be used like a variable.
 class Array {
  public:
   Array(Memory& memory, std::string name) : memory_(memory), name_(std::move(name)) {}
@@ -121,7 +121,7 @@ inline Cells against_2(const Kinds& one, const Kinds& two) {
 // [condition 2]
 
 // [bernstein]
-/// The same for Bernstein's conditions. Piece 3 reads the cells `later` before writing them.
+/// The cells that violate Bernstein's conditions. Piece 3 reads `later` before writing to it.
 inline Cells against_bernstein(const Kinds& one, const Kinds& two, const Cells& later) {
   Cells found = both(of(one, "WYZ"), of(two, "XYZ"));
   found.merge(both(of(one, "XYZ"), of(two, "WYZ")));

@@ -1,6 +1,6 @@
 "use strict";
-// Interactive figures: the tile of a thread, a ring of buffers, a scan. docs/draw/played.py has the same rules and the tables for readers
-// without scripts.
+// Interactive figures: the tile of a thread, a ring of buffers, a scan. docs/draw/played.py follows the same rules and computes the tables
+// for readers without scripts.
 
 (() => {
   if (window.staircasePlayed) return;
@@ -32,7 +32,7 @@
     return element;
   }
 
-  // A form with sliders above what they change: (label, from, to, value, step), and a function that draws for their values.
+  // A form with sliders above their figure. A slider is (label, from, to, value, step); `draw` draws the figure for the sliders' values.
   function play(name, title, sliders, parts, draw) {
     const figure = document.getElementById(`play_${name}`);
     if (!figure) return;

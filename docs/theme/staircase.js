@@ -1,11 +1,11 @@
 "use strict";
-// What the book's pages do beyond being read: dark or light, code that can be copied, the place in the sidebar, and the search.
-// All of it may be absent: without scripts the pages have their text, their code, both modes by the reader's system, and the menu.
+// The interactive parts of the book's pages: dark or light mode, copying code, the position in the sidebar, and the search.
+// The pages also work without scripts: they have their text, their code, the mode of the reader's system, and the menu.
 
 (() => {
   const root = document.documentElement;
 
-  // The reader's choice, else the system's. Storage may be refused where pages are opened as files.
+  // The mode is the reader's choice, or else the system's. Browsers may refuse storage to pages that are opened as files.
   const stored = {
     get: () => { try { return localStorage.getItem("staircase-mode"); } catch { return null; } },
     set: mode => { try { localStorage.setItem("staircase-mode", mode); } catch { /* holds for this page */ } },
@@ -38,12 +38,12 @@
     const reveal = () => { if (here) sidebar.scrollTop = here.offsetTop - sidebar.clientHeight / 3; };
     reveal();
     sidebar.addEventListener("toggle", reveal);
-    // Where the contents of a page stand above it, they are folded.
+    // The list of sections is folded if the page shows it above the text.
     const contents = document.querySelector("nav.contents details");
     if (contents && matchMedia("(max-width: 40rem)").matches) contents.open = false;
   }
 
-  // What a listing shows in its present view, without numbers of lines and, of a diff, without what was taken out.
+  // The code that a listing shows in its present view, without line numbers and without the removed lines of a diff.
   function textOf(listing) {
     if (listing.matches(".fragment")) {
       return [...listing.children].map(line => line.textContent + "\n").join("");
@@ -76,7 +76,7 @@
     }
   }
 
-  // What scrolls sideways has to be reached by keys.
+  // Elements that scroll horizontally have to be reachable with the keyboard.
   function initScrollers() {
     for (const box of document.querySelectorAll("div.fragment, pre.fragment, .figures, .table, .MathJax_SVG_Display"))
       if (box.scrollWidth > box.clientWidth + 1 && !box.hasAttribute("tabindex")) {
@@ -86,7 +86,7 @@
       }
   }
 
-  // --- The search: docs/book/search.py has made the index, lunr looks in it.
+  // --- The search: docs/book/search.py makes the index, and lunr searches it.
 
   const folder = document.currentScript.src.replace(/[^/]*$/, "");
   let index, sections;
@@ -109,7 +109,7 @@
 
   const wordsOf = text => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
-  // Sections with all of the words; else with the last of them unfinished; else with any. Two of a page at most.
+  // Sections that contain all words; otherwise with the last word as a prefix; otherwise with any word. At most two sections per page.
   function find(text) {
     const words = wordsOf(text).filter(word => lunr.stopWordFilter(word));
     if (!words.length) return [];
@@ -132,7 +132,7 @@
     return [];
   }
 
-  // A few words around the first place where one of those looked for stands.
+  // A few words around the first occurrence of one of the searched words.
   function excerpt(text, words) {
     const low = text.toLowerCase();
     const stems = words.map(word => word.length > 5 ? word.slice(0, -2) : word);

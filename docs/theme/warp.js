@@ -1,6 +1,6 @@
 "use strict";
 // The figure of a warp's request: choose size, stride and first element, then a lane, and see its bytes, its sector and its banks.
-// docs/draw/warp.py has the same rules and the table for readers without scripts.
+// docs/draw/warp.py follows the same rules and computes the table for readers without scripts.
 
 (() => {
   const LANES = 32, SECTOR = 32, BANKS = 32, BANK = 4;

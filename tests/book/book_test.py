@@ -1,4 +1,4 @@
-"""The book as it was built: book_test.py ROOT HTML_DIRECTORY. Speaks TAP."""
+"""Tests the book as it was built: book_test.py ROOT HTML_DIRECTORY. Prints TAP."""
 
 import contextlib
 import functools
@@ -21,8 +21,9 @@ from measure import figures
 ROOT = pathlib.Path(sys.argv[1])
 HTML = pathlib.Path(sys.argv[2])
 
-# Per stage, half of the files and 55 % of the bytes of the book with Doxygen's own frames, which had 1514 files and 43.2 MB for 129 stages. It was
-# half of the bytes until the pages explained their code in text and the results were divided by workload.
+# The limits per stage are half of the files and 55 % of the bytes of the book with Doxygen's own frames, which had 1514
+# files and 43.2 MB for 129 stages. The limit of bytes was 50 % until the pages explained their code in text and the
+# results were divided by workload.
 MOST_FILES, MOST_BYTES = 757 / 129, 25_800_000 / 129
 
 SECTIONS = ["The idea", "The transformation", "The work", "Correctness", "The cost", "Try it"]
@@ -38,7 +39,7 @@ class Page(html.parser.HTMLParser):
         self.feed(path.read_text())
 
     def handle_starttag(self, tag, attributes):
-        """Collects what a tag refers to and how it can be referred to."""
+        """Collects the links of a tag, and the names by which other links can refer to the tag."""
         values = dict(attributes)
         self.anchors |= {values[key] for key in ("id", "name") if key in values}
         if tag == "a" and values.get("href"):
@@ -57,12 +58,12 @@ STAGES = sorted(ROOT.glob("stages/*/[0-9][0-9]_*"),
 
 
 def is_external(link):
-    """Whether a link leaves the book."""
+    """Whether a link leads out of the book."""
     return urllib.parse.urlsplit(link).scheme not in ("", "javascript") or link.startswith("//")
 
 
 def broken_links():
-    """Links and loaded files that lead nowhere."""
+    """Yields links and loaded files whose targets do not exist."""
     for page in PAGES.values():
         for link in page.links + page.loaded:
             if is_external(link) or link.startswith("javascript:"):
@@ -76,7 +77,7 @@ def broken_links():
 
 
 def loaded_from_outside():
-    """Scripts, styles and images that need a network."""
+    """Yields scripts, styles and images that need a network."""
     for page in PAGES.values():
         yield from (f"{page.path.name}: {link}" for link in page.loaded if is_external(link))
 
@@ -87,7 +88,7 @@ def page_of(directory):
 
 
 def unproved_pages():
-    """Stages whose pages do not show what the slicer says of each of their pragmas, or show it without one."""
+    """Yields stages whose pages lack the slicer's verdict on one of their pragmas, or show a verdict without a pragma."""
     said = proved.read((ROOT / "docs/proving/stages.txt").read_text())
     if not said:
         yield "nothing is said"
@@ -109,7 +110,7 @@ def unproved_pages():
 
 
 def waits_for_a_recording(directory):
-    """Whether a stage has no time yet, its page says so, and the plan names a recording of it on what it needs."""
+    """Whether a stage has no time yet, its page states this, and the plan contains a recording on suitable hardware."""
     on_gpu = any(directory.glob("*.cu"))
     plan = json.loads((ROOT / "docs/results/plan.json").read_text())
     planned = [entry.get("stages", "00-99") for entry in plan["recordings"]
@@ -121,7 +122,7 @@ def waits_for_a_recording(directory):
 
 
 def incomplete_pages():
-    """Stage pages that lack a section, the diff, the figures or the source."""
+    """Yields pages of stages that lack a section, the diff, the figures or the source."""
     for directory in STAGES:
         text = page_of(directory)
         found = [title for title in re.findall(r'<h2 id="[^"]+">([^<]+)<', text) if title in SECTIONS]
@@ -138,7 +139,7 @@ def incomplete_pages():
 
 
 def unset_words():
-    """Asterisks that were to set words in bold or italics, and stand on the page."""
+    """Yields visible asterisks that should have set words in bold or italics."""
     for name, page in PAGES.items():
         text = re.sub(r"<div class=.fragment.*?</div>\s*</div>|<(pre|code|script|style|svg)\b.*?</\1>", "",
                       page.path.read_text(), flags=re.DOTALL)
@@ -148,7 +149,7 @@ def unset_words():
 
 
 def unlinked_notes():
-    """Notes that do not belong to a stage, or that its page does not lead to."""
+    """Yields notes that belong to no stage, or to which their stage's page does not link."""
     for path in sorted(ROOT.glob("stages/**/notes.md")):
         page = f"{path.parent.parent.name}_{path.parent.name}"
         heading = "# Notes on {}"
@@ -160,7 +161,7 @@ def unlinked_notes():
 
 
 def stages_of_plot(kind, words):
-    """The stages that a plot must show, or of a roofline the workloads."""
+    """The stages that a plot must show; for a roofline, the workloads."""
     if kind == "roofline":
         return {run["workload"] for recording in RESULTS.machines[words[0]]
                 for run in recording["runs"] if run["precision"] == words[1]}
@@ -183,12 +184,12 @@ def drawings_on(text):
 
 
 def drawings_of(file, text):
-    """The same of a plot or diagram alone."""
+    """The drawings of one plot or diagram: width, alternative text and content of each."""
     return [drawing for drawing in drawings_on(text) if f'id="{file.removesuffix(".html")}.' in drawing[2]]
 
 
 def incomplete_plots():
-    """Plots that a page asks for and that are not there, or lack words, a stage or the page's colours."""
+    """Yields plots that a page requests and that are missing, or that lack words, a stage or the page's colours."""
     texts = make.page_texts(ROOT, WORKLOADS, RESULTS)
     asked = list(plots.requests(texts))
     for kind in {"ladder", "scaling", "crossover", "roofline"} - {kind for _, _, kind, _ in asked}:
@@ -210,7 +211,7 @@ def incomplete_plots():
 
 
 def incomplete_diagrams():
-    """Diagrams that are not there, lack words or the page's colours, or cannot be read on a phone."""
+    """Yields diagrams that are missing, lack words or the page's colours, or are illegible on a phone."""
     asked = list(requested.requests(quoted.pages(ROOT)))
     for name in sorted(requested.scripts(ROOT).keys() - {name for _, _, kind, name in asked if kind == "diagram"}):
         yield f"docs/draw/diagrams/{name}.py draws for no page"
@@ -288,7 +289,7 @@ def small_repository():
 
 @contextlib.contextmanager
 def continued(named):
-    """The small repository with a third stage that says which one it continues."""
+    """The small repository with a third stage that names the stage that it continues."""
     with small_repository() as (workloads, results):
         source = workloads["w"][2].source
         source.write_text("/// \\file\n/// Stage 02.\n///\n/// Changed: all.\n"
@@ -297,7 +298,8 @@ def continued(named):
 
 
 def wrongly_continued():
-    """What is taken from the neighbour of a stage that continues another, and wrong names that are taken."""
+    """Yields wrong data on the page of a stage that continues another than the previous stage, and wrong names that are
+    accepted."""
     with continued("00_a") as (root, results):
         of_workload = stages.find_stages(root)["w"]
         before = [stage.before and stage.before.name for stage in of_workload]
@@ -312,7 +314,7 @@ def wrongly_continued():
             if words not in text:
                 yield f"'{words}' is not in '{text}'"
         found = make.figures_row(of_workload[2], "m", run_of(1, 3, 2, names=("00_a", "02_c")), {"date": "2026-01-02"})
-        if found.count("1.50") != 2:  # over stage zero, which is the one that it continues
+        if found.count("1.50") != 2:  # relative to stage zero, which the stage continues
             yield f"the step is not in {found}"
     for wrong in ("00_b", "02_c", "03_d", "a", ""):
         try:
@@ -325,7 +327,7 @@ def wrongly_continued():
 
 
 def wrong_plots():
-    """What plots of known recordings lack, and whether they change."""
+    """Yields what plots of known recordings lack, and plots that change from one run to the next."""
     with small_repository() as known:
         ladder = plots.ladder(["m", "w", "d", "f64"], *known)
         crossover = plots.crossover(["m", "w_over_n", "f64", "00_a", "01_b"], *known)
@@ -365,7 +367,8 @@ def wrong_plots():
 
 
 def wrong_ascents():
-    """What rooflines of known stages lack, chapters without one, and requests for what is not recorded."""
+    """Yields what rooflines of known stages lack, chapters without a roofline, and accepted requests for missing
+    recordings."""
     with small_repository() as (workloads, results):
         record = results.machines["m"][0]["runs"][0]["records"][1]
         record["modelled"] = record["modelled"] | {"traffic_bytes": 5e8}
@@ -391,7 +394,7 @@ def wrong_ascents():
 
 
 def wrong_requests():
-    """Costs of a warp's requests that are not those that pages derive, and the profiler counted."""
+    """Yields costs of a warp's requests that differ from the values that pages derive and the profiler counted."""
     for (stride, size, first), expected in (((1, 4, 0), (4, 1)), ((1, 8, 0), (8, 2)), ((1, 4, 1), (5, 1)), ((2, 4, 0), (8, 2)),
                                             ((32, 4, 0), (32, 32)), ((33, 4, 0), (32, 1)), ((16, 8, 0), (32, 32)), ((8, 8, 0), (32, 16))):
         if (found := (warp.sectors(stride, size, first), warp.wavefronts(stride, size, first))) != expected:
@@ -399,7 +402,7 @@ def wrong_requests():
 
 
 def wrong_rules():
-    """Rules of the figures to play with that break a law, and pages without their tables."""
+    """Yields rules of the interactive figures that break a law, and pages without the figures' tables."""
     if [played.tile(side) for side in (2, 4, 8)] != [(32, 64, 4), (74, 24, 8), (230, 8, 16)] or \
             "230 registers" not in (ROOT / "stages/ata/07_register_tiled/README.md").read_text():
         yield f"tiles are {[played.tile(side) for side in played.COMPILED]}"
@@ -423,7 +426,7 @@ def wrong_rules():
 
 
 def wrong_code():
-    """Lines of code whose words are not told apart, or whose changes are marked otherwise than by words."""
+    """Yields lines of code whose words are not distinguished, or whose changes are not marked word by word."""
     for line, expected in (
             ("  if (a < 1) return;  // b", '  <span class="keywordflow">if</span> (a &lt; 1) <span class="keywordflow">return</span>;'
                                           '  <span class="comment">// b</span>'),
@@ -449,7 +452,7 @@ def wrong_code():
 
 
 def wrong_diagrams():
-    """What diagrams of known recordings lack, and requests for what is not recorded."""
+    """Yields what diagrams of known recordings lack, and accepted requests for missing recordings."""
     with small_repository() as known:
         stage_map = maps.map_of_stages(["m", "w", "d", "f64"], *known)
         timeline = maps.timeline(["m", "w", "d", "f64"], *known)
@@ -480,10 +483,10 @@ def wrong_diagrams():
 
 
 class Boxes(Canvas):
-    """A canvas whose axes are a list that gets the boxes: (left, top, width, colour)."""
+    """A canvas that records its boxes in a list instead of drawing them: (left, top, width, colour)."""
 
     def box(self, x, y, width, height, words="", colour=INK, **_):
-        """Keeps a box."""
+        """Records a box."""
         self.axes.append((self.left + x, self.top + y, width, colour))
 
     def text(self, *_, **__):
@@ -491,7 +494,7 @@ class Boxes(Canvas):
 
 
 def overlapped(results):
-    """Gives the second stage of the small repository's first run copies beside kernels; three repeats differ."""
+    """Gives the second stage of the small repository's first run copies that overlap its kernels; three repeats differ."""
     record = results.machines["m"][0]["runs"][0]["records"][1]
     record["repeats"] = [
         {"seconds": 0.5 + s, "phases": {"allocate": 0.5, "pipeline": s},
@@ -501,7 +504,7 @@ def overlapped(results):
 
 
 def wrong_lanes():
-    """What a timeline lacks of copies that ran beside kernels."""
+    """Yields what a timeline lacks of copies that overlap kernels."""
     with small_repository() as (workloads, results):
         overlapped(results)
         timeline = maps.timeline(["m", "w", "d", "f64"], workloads, results)
@@ -527,7 +530,7 @@ def wrong_lanes():
     for width, across in plots.WIDTHS.items():
         canvas = Boxes([], width == "wide", across, timeline.height[width])
         timeline.draw(canvas)
-        left = canvas.axes[5][0]  # behind the five of the key
+        left = canvas.axes[5][0]  # after the five boxes of the key
         scale = canvas.axes[5][2] / 0.25
         found = [((x - left) / scale, length / scale, colour) for x, _, length, colour in canvas.axes[7:]]
         blue, orange, green = (maps.PHASES[name][0] for name in ("copy in", "kernels", "copy out"))
@@ -543,7 +546,7 @@ def wrong_lanes():
 
 
 def wrong_prices():
-    """Prices in diagrams that are not those of the stages."""
+    """Yields prices in diagrams that differ from those of the stages."""
     market = pricing.Market()
     # local_volatility-00_original --set numX=48 --set numY=48 --set numT=24 --set outer=31
     for strike, expected in ((0.03, 0.019350879898479348), (0, market.s0)):
@@ -557,7 +560,7 @@ def wrong_prices():
 
 
 def confused_runs():
-    """Figures that are not found, or that compare times of two recordings."""
+    """Yields figures that are not found, or that compare times of two recordings."""
     with small_repository() as (_, results):
         for key, expected in (("00_a seconds", 2), ("02_c seconds", 7), ("00_a/02_c speedup", 3 / 7)):
             if results.value(f"m w d f64 {key}") != expected:
@@ -574,7 +577,7 @@ def confused_runs():
 
 
 def silent_hosts():
-    """Times of two hosts of one machine that are shown as if they were of one."""
+    """Yields times of two hosts of one machine that are shown as times of the same host."""
     with small_repository() as (workloads, results):
         for recording, rate, date in zip(results.machines["m"], (5e11, 7e11), ("2026-01-02", "2026-02-03")):
             recording["date"], recording["ceilings"] = date, recording["ceilings"] | {"flops_f64": rate}
@@ -605,7 +608,8 @@ def silent_hosts():
 
 
 def outdated_times():
-    """Times of an older recording where a newer one has the stage, and data sets that are shown twice."""
+    """Yields times of an older recording that are shown although a newer one has the stage, and data sets that are
+    shown twice."""
     with small_repository() as (workloads, results):
         for recording, date in zip(results.machines["m"], ("2026-01-02", "2026-02-03")):
             recording["date"] = date
@@ -613,7 +617,7 @@ def outdated_times():
             if results.value(f"m w d f64 {stage} seconds") != expected:
                 yield f"the newest time of {stage} is {results.value(f'm w d f64 {stage} seconds')}"
         found = re.findall(r"<td>([^<]* m?s|)(?:<br><small>[^<]*</small>)?</td>", make.stages_html(workloads["w"], results))
-        if found[1:] != ["3 s", "500 ms", "7 s", ""]:  # behind the lines that stage zero does not change
+        if found[1:] != ["3 s", "500 ms", "7 s", ""]:  # after the changed lines, which stage zero does not have
             yield f"the map holds {found}"
     for name in WORKLOADS:
         columns = re.findall(r"<th[^>]*>(\w+)<br\s*/?><small>([^<]+)</small>", (HTML / f"{name}.html").read_text())
@@ -622,7 +626,7 @@ def outdated_times():
 
 
 def end_recording(flops, *records, machine_cores=2, **about):
-    """A recording of one run of the workload w: of (stage, device, threads, seconds)."""
+    """A recording of one run of the workload w, from tuples (stage, device, threads, seconds)."""
     return {"machine": {"cpu": "C", "cores": machine_cores, "system": "S", "compiler": "g++"}, "date": "2026-01-02", "revision": "abc", "host": "",
             "ceilings": {"flops_f64": 8e9, "flops_f64_one_core": 4e9, "copy_bytes_per_second": 1e9}, **about,
             "runs": [{"workload": "w", "dataset": "d", "precision": "f64", "records": [
@@ -632,14 +636,21 @@ def end_recording(flops, *records, machine_cores=2, **about):
 
 
 def wrong_ends():
-    """Rows of the table *Where each ladder ends* that do not show the fastest stage and the fastest library of one run, and a README without it."""
+    """Yields rows of the table *Where each ladder ends* without the fastest stage and library of one run, and a README
+    without it."""
     recorded = {"h200": [end_recording(8e9, ("00_a", "cpu", 2, 9), ("01_b", "cpu", 2, 4), ("baseline_openblas_w", "cpu", 2, 2),
                                        ("02_c", "gpu", 2, 0.5), ("baseline_cublas_w", "gpu", 2, 0.4), ("baseline_cusolver_w", "gpu", 2, 0.7),
                                        ("baseline_copy", "gpu", 2, 0.1)),
                          end_recording(9e9, ("02_c", "gpu", 2, 0.2)),  # larger, but without a library
                          end_recording(8e9, ("01_b", "cpu", 1, 4), ("00_a", "cpu", 1, 5))],
                 "h200-x2": [end_recording(9e99, ("02_c", "gpu", 2, 0.1), ("baseline_cublas_w", "gpu", 2, 9))],
-                "laptop": [end_recording(1e9, ("03_d", "cpu", 4, 1), ("01_b", "cpu", 4, 0.5), machine_cores=4)]}  # the only one with the last stage
+                "laptop": [end_recording(1e9, ("03_d", "cpu", 4, 1), ("01_b", "cpu", 4, 0.5), machine_cores=4)]}  # the
+                                                                                                                  # only
+                                                                                                                  # recording
+                                                                                                                  # with
+                                                                                                                  # the
+                                                                                                                  # last
+                                                                                                                  # stage
     found = types.SimpleNamespace(machines=recorded, sweeps={}, recordings=recorded.get)
     expected = {"GPU": ("02_c", "baseline_cublas_w", 0.25), "all cores": ("01_b", None, 0.25), "one core": ("01_b", None, 2)}
     for device, (stage, library, bound) in expected.items():
@@ -667,7 +678,7 @@ def wrong_ends():
 
 
 def missing_results():
-    """Recordings that are not on the page of their machine."""
+    """Yields recordings that are missing on the page of their machine."""
     for machine in machines.machines(RESULTS):
         below = machines.workload_pages(ROOT, machine, WORKLOADS, RESULTS)
         text = "".join((HTML / f"{label}.html").read_text() for label in (machines.label_of(machine), *below))
@@ -694,7 +705,7 @@ def missing_results():
 
 
 def plots_of_nothing():
-    """Plots that are drawn although what they would show is not recorded, or is no stage any more."""
+    """Yields plots that are drawn although their data are not recorded, or belong to a stage that no longer exists."""
     with small_repository() as (workloads, results):
         stages_gone = {"w": workloads["w"][:1]}
         for draw, words, of in (
@@ -716,7 +727,7 @@ def plots_of_nothing():
 
 
 def missing_from_sidebar():
-    """Pages that the sidebar does not lead to, groups that it lacks, and what is out of order."""
+    """Yields pages and groups that are missing in the sidebar, and entries that are out of order."""
     for name in ("index", "ata_04_tiled"):
         tree = re.search(r'<nav id="sidebar".*?</nav>', (HTML / f"{name}.html").read_text(), re.DOTALL)[0]
         if re.findall(r"<h2>(.*?)</h2>", tree) != ["Start", "Workloads", "Across", "Reference"]:
@@ -736,7 +747,7 @@ def missing_from_sidebar():
 
 
 def missing_from_index():
-    """Stages, but for stage zero, that no transformation leads to."""
+    """Yields stages, except stage zero, to which no transformation links."""
     indexed = re.findall(r'href="(\w+)\.html"', (HTML / "transformations.html").read_text())
     for directory in STAGES:
         name = f"{directory.parent.name}_{directory.name}"
@@ -745,7 +756,7 @@ def missing_from_index():
 
 
 def unreached_pages():
-    """Pages that following «next» from the main page does not reach."""
+    """Yields pages that cannot be reached from the main page by following «next»."""
     order, page = [], "index.html"
     while page and page not in order:
         order.append(page)
@@ -782,7 +793,7 @@ OTHER = {
     "ceilings": {"copy": 1.23e10},
     "runs": [{"workload": "v", "dataset": "d", "precision": "f64", "records": []}]}
 
-ON_GPU = {  # recorded last, beside another processor
+ON_GPU = {  # recorded last, with another processor
     "ceilings": {"copy": 6.54e9, "gpu": {"copy": 4.29e12}}, "date": "2026-02-03",
     "runs": [{"workload": "w", "dataset": "d", "precision": "f64", "records": [
         {"stage": "02_c", "device": "gpu", "seconds": {"median": 1e-3}}]}]}
@@ -808,7 +819,7 @@ GOOD = """## The cost
 
 
 def escaped_mistakes():
-    """Mistakes in a page's figures that the checker does not catch."""
+    """Yields errors in a page's figures that the checker does not report."""
     with tempfile.TemporaryDirectory() as name:
         pathlib.Path(name, "m").mkdir()
         for recording, content in (("v", OTHER), ("w", RECORDING), ("w_gpu", ON_GPU),
@@ -820,7 +831,7 @@ def escaped_mistakes():
 
 
 def escaped_mistakes_of(results):
-    """Mistakes in figures that the checker does not catch against these recordings."""
+    """Yields errors in figures that the checker does not report for these recordings."""
     for problem in quoted.problems("good", GOOD, results):
         yield f"a good page is refused: {problem}"
     for page, text in (("stages/w/00_a/notes.md", "It takes 3 ms."), ("bad", "## The cost\nIt takes 3 ms.")):
@@ -851,7 +862,7 @@ def escaped_mistakes_of(results):
 
 
 def empty_columns():
-    """Columns of tables of figures that say nothing."""
+    """Yields columns of tables of figures that are empty."""
     for stage in (stage for of_workload in WORKLOADS.values() for stage in of_workload):
         for table in re.findall(r'<div class="figures"><table>.*?</table>', (HTML / f"{stage.page}.html").read_text(), re.DOTALL):
             rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", table)]
@@ -860,7 +871,7 @@ def empty_columns():
 
 
 def missing_whole_solves():
-    """Times of whole solves that tables lack where stages are compared by a phase, or show elsewhere."""
+    """Yields times of whole solves that tables lack if stages are compared by a phase, or show in other cases."""
     with small_repository() as (workloads, results):
         stage = workloads["w"][1]
         by_phase = results.machines["m"][0]["runs"][0]["records"][1]
@@ -875,7 +886,7 @@ def missing_whole_solves():
 
 
 def miscounted_lines():
-    """Changes of a source that are counted wrongly."""
+    """Yields changes of a source whose lines are counted wrongly."""
     with tempfile.TemporaryDirectory() as name:
         before, after = pathlib.Path(name, "a.cpp"), pathlib.Path(name, "b.cpp")
         before.write_text("// old\na\nb\n\nc\nd\n")
@@ -888,7 +899,7 @@ def miscounted_lines():
 
 
 def unrecorded_tables():
-    """Blocks of runner output in the README that no recorded output holds."""
+    """Yields blocks of the runner's output in the README that no recorded output contains."""
     recorded = [path.read_text() for path in ROOT.glob("docs/results/*/*.txt")]
     blocks = re.findall(r"```\n([^`]*?)```", (ROOT / "README.md").read_text())
     tables = [block for block in blocks if "00_original" in block and "speed-up over" in block]
@@ -900,7 +911,8 @@ def unrecorded_tables():
 
 
 def miscounted_tables():
-    """Rows of tables of the runner whose lines are not those that the sources change, and mistakes that are not mended."""
+    """Yields rows of the runner's tables whose counts of lines differ from the sources, and errors that are not
+    corrected."""
     workloads = stages.find_stages(ROOT)
     for page in stages.pages_with_tables(ROOT):
         text = page.read_text()
@@ -947,8 +959,8 @@ int main(
 
 
 def wrong_diffs():
-    """Diffs that show header comments, marks or titles, number lines otherwise than the files, lose lines between pieces, or whose counts do not add
-    up."""
+    """Yields diffs that show header comments, marks or titles, that have wrong line numbers, that lose lines between
+    pieces, or whose counts do not add up."""
     with continued("00_a") as (root, _):
         of_workload = stages.find_stages(root)["w"]
         of_workload[0].source.write_text('.title = "T" .idea = "I"\n')
@@ -980,7 +992,7 @@ def wrong_diffs():
             yield "a part that is not there is shown"
         except SystemExit:
             pass
-        # A part that stands elsewhere is compared with itself.
+        # A part that has moved is compared with itself.
         for stage, text in ((of_workload[0], "/// one\n// [p]\nx\n// [p]\nq\nr\n"), (of_workload[2], "/// two\nq\nr\n// [p]\ny\n// [p]\n")):
             stage.source.write_text(text)
         moved = woven.Weave(of_workload[2], ["p"])
@@ -1013,7 +1025,7 @@ def wrong_diffs():
 
 
 def unlike_pages():
-    """Pages without what every page of the book has, and what Doxygen makes that no reader needs."""
+    """Yields pages without the parts that every page of the book has, and output of Doxygen that no reader needs."""
     for name, page in PAGES.items():
         text = page.path.read_text()
         for words, count in (('<html lang="en-GB">', 1), ("<h1>", 1), ('<main id="content"', 1), ('<a class="skip" href="#content">', 1),
@@ -1036,7 +1048,7 @@ def unlike_pages():
 
 
 def wrong_cards():
-    """Cards that lack a figure or a link, chapters that do not open with their ladder, and ladders without a stage."""
+    """Yields cards without a figure or a link, chapters that do not open with their ladder, and ladders without a stage."""
     for workload, of_workload in WORKLOADS.items():
         chapter = (HTML / f"{workload}.html").read_text()
         problem = card.problem_of(of_workload, RESULTS)
@@ -1065,7 +1077,8 @@ def wrong_cards():
 
 
 def wrong_floors():
-    """Lower bounds that do not follow from the declared operations and bytes, or are at the wrong position on the scale."""
+    """Yields lower bounds that do not follow from the declared operations and bytes, or are at the wrong position on
+    the scale."""
     with small_repository() as (workloads, results):
         stage, gpu = workloads["w"][1], results.machines["m"][0]["ceilings"]["gpu"]
         run, record = results.machines["m"][0]["runs"][0], results.machines["m"][0]["runs"][0]["records"][1]
@@ -1082,7 +1095,7 @@ def wrong_floors():
             found = [word for row in re.findall(r'<th scope="row">(.*?)</th>.*?<td class="n">(.*?)</td>', text) for word in row]
             if found != [*expected, "measured, 00", "2 s", "measured, 01", "500 ms"]:
                 yield f"the rows are {found}"
-        # From 10 ms to 10 s: 2 s lie 2.3 decades from the left.
+        # The scale is from 10 ms to 10 s, so 2 s are 2.3 decades from the left.
         if 'class="cpu hollow" style="left:76.7%"' not in text or 'class="gpu" style="left:56.6%"' not in text:
             yield f"the marks lie elsewhere: {text}"
         gpu["copy_bytes_per_second"], record["of_limit"] = 1e13, 1e9 / gpu["flops_f64_matrix"] / 0.5
@@ -1094,10 +1107,10 @@ def wrong_floors():
 
 
 def wrong_tables():
-    """Tables whose numbers do not stand below each other, or whose words do."""
+    """Yields tables whose columns of numbers are not aligned right, or whose columns of words are."""
     table = shell.with_numbers('<table class="markdownTable"><tr><th>what</th><th>time</th><th>rate</th></tr>'
                                "<tr><td>a 1</td><td>3.93 ms</td><td>1.2 TB/s</td></tr><tr><td>b</td><td>12 ms</td><td>n/a</td></tr></table>")
-    if table.count('class="n"') != 3:  # of a column with as many words as numbers nothing is known
+    if table.count('class="n"') != 3:  # a column with as many words as numbers has no defined alignment
         yield table
     for number in ("3.93 ms", "−4", "1.5 ×", "12 %", "33.4 TFLOP/s", "1 000", "2.6e-16", "≈ 3", "90 s", "258 µs"):
         if not shell.is_number(number):
@@ -1108,7 +1121,8 @@ def wrong_tables():
 
 
 def wrong_minutes():
-    """Reading paths on the first page that are incomplete, and reading times that follow from no words, lines and figures."""
+    """Yields incomplete reading paths on the first page, and reading times that do not follow from words, lines and
+    figures."""
     text = (HTML / "index.html").read_text()
     paths = json.loads((ROOT / "docs/pages/reading_paths.json").read_text())
     for title, path in paths.items():
@@ -1142,7 +1156,8 @@ def page_source(name):
 
 
 def wrong_path():
-    """Pages of the first course that do not end with their exercise, or that show code of the solution of a later exercise."""
+    """Yields pages of the first course that do not end with their exercise, or that show code of a later exercise's
+    solution."""
     path = json.loads((ROOT / "docs/pages/reading_paths.json").read_text())["A first course"]["pages"]
     names = ["mainpage", *(entry if isinstance(entry, str) else entry["page"] for entry in path)]
     exercises = {stage.page: stage for of in WORKLOADS.values() for stage in of if stage.before and stage.page in names}
@@ -1166,7 +1181,8 @@ def wrong_path():
 
 
 def wrong_labs():
-    """Labs whose plan does not fill 90 minutes, whose rubric does not add up to 20 points, or that lack a part or ten slides."""
+    """Yields labs whose plan does not fill 90 minutes, whose rubric does not add up to 20 points, or that lack a part
+    or ten slides."""
     labs = [path for path in sorted(ROOT.glob("docs/pages/lab_*.md")) if not path.stem.endswith("_slides")]
     if len(labs) < 2:
         yield f"there are {len(labs)} labs"
@@ -1188,7 +1204,7 @@ def wrong_labs():
 
 
 class RunningText(html.parser.HTMLParser):
-    """The running text of an article: no headings, code, links, figures and headings of tables."""
+    """Collects the running text of an article, without headings, code, links, figures and headings of tables."""
 
     CLOSED = {"h1", "h2", "h3", "h4", "h5", "h6", "a", "code", "pre", "th", "svg", "figure", "nav", "summary", "script", "style", "button", "label"}
 
@@ -1198,7 +1214,7 @@ class RunningText(html.parser.HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
-        self.words.append(" | ")  # no term goes over the edge of an element
+        self.words.append(" | ")  # no term continues across the edge of an element
         attributes = dict(attributes)
         kinds = set((attributes.get("class") or "").split())
         if tag == "a" and (match := re.fullmatch(r"glossary\.html#(term_\w+)", attributes.get("href") or "")):
@@ -1217,10 +1233,10 @@ class RunningText(html.parser.HTMLParser):
 
 
 def unlinked_terms():
-    """Pages with a term of the glossary that has no link there, and a glossary that links to itself."""
+    """Yields pages with a term of the glossary that is not linked there, and a glossary that links to itself."""
     found = {entry.anchor: entry.term.lower() for entry in glossary.entries((ROOT / "docs/pages/glossary.md").read_text())
              if any(form.lower() == entry.term.lower() for form in entry.forms)}
-    # The plain terms are looked for by themselves, since of several that overlap the longest has the link.
+    # Each term is searched in its plain form. Among overlapping terms, the longest one has the link.
     longer = {term: [other for other in found.values() if other != term and term in other] for term in found.values()}
     linked = 0
     for name in PAGES:
@@ -1244,7 +1260,7 @@ def unlinked_terms():
 
 
 def outdated_citation():
-    """A version in CITATION.cff that is not the project's."""
+    """Yields the version in CITATION.cff if it differs from the project's."""
     versions = [re.search(pattern, (ROOT / file).read_text(), re.MULTILINE)[1] for file, pattern in (
         ("meson.build", r"^  version: '([^']+)'"), ("CITATION.cff", r"^version: (\S+)$"))]
     if versions[0] != versions[1]:
@@ -1252,7 +1268,7 @@ def outdated_citation():
 
 
 def unrecorded_figures():
-    """Whether a page quotes a figure that is not recorded; which, is printed."""
+    """Yields a sentence if a page quotes a figure that is not recorded; the checker prints which one."""
     if quoted.main("--check", ROOT) != 0:
         yield "see above"
 

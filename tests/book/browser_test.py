@@ -1,8 +1,8 @@
-"""The book in a browser: browser_test.py HTML_DIRECTORY. Speaks TAP.
+"""Tests the book in a browser: browser_test.py HTML_DIRECTORY. Prints TAP.
 
-Opens every page in one headless Chromium, at the width of a desktop and of a phone. Several tabs share the pages out: while one
-waits, another one works. They are in the background, where nothing is drawn, as all that is asked of pages follows from their
-layout; what needs frames or keys is looked at in a tab in the foreground, with a profile of its own.
+Every page is opened in one headless Chromium, at the widths of a desktop and of a phone. Several tabs share the pages:
+while one tab waits, another one works. These tabs are in the background, where the browser draws nothing, because most
+checks depend only on the layout. Checks that need frames or keys use a tab in the foreground, with its own profile.
 """
 
 import base64
@@ -25,13 +25,13 @@ from draw import played, warp
 
 HTML = pathlib.Path(sys.argv[1]).resolve()
 WIDTHS = {"desktop": (1440, 1000), "phone": (390, 844)}
-WITH_FORMULAS, WITHOUT = "local_volatility.html", "how_to_read.html"  # where mistakes are planted
-TABS, TURN = 3, 8  # in the background; the most pages that one of them takes at a time
+WITH_FORMULAS, WITHOUT = "local_volatility.html", "how_to_read.html"  # the pages into which errors are seeded
+TABS, TURN = 3, 8  # the number of background tabs, and the most pages that one of them claims at a time
 LEAST_CONTRAST = 4.5  # WCAG 2, level AA
-PATIENCE = 180  # seconds for the slowest answer of the browser
+PATIENCE = 180  # the time limit in seconds for an answer of the browser
 
 SYSTEM = {"light": False, "dark": True}
-# What somebody looks for, and pages that have to be among the first ten found.
+# Search queries, and pages that must be among the first ten results.
 QUERIES = {"tensor": ("ata_09_tensor_core", "cholesky_08_tensor_cores", "glossary"), "tiling": ("transformations", "ata_04_tiled"),
            "roofline": ("measuring", "glossary"), "shared memory": ("glossary", "how_a_gpu_runs_a_program"), "shared mem": ("glossary",),
            "cudaMemcpyAsync": ("matmul_05_pinned",), "bernstein": ("slicing_a_loop",), "multiply_tiles": ("ata_07_register_tiled",)}
@@ -50,7 +50,7 @@ CHECKS = (ERRORS, MATHS, WIDE, ALTERNATIVE, CROWDED, PALE, TOGGLE, ORDER, NAMED,
     "the figure of a warp counts as the table without scripts does", "the other figures to play with do as well",
     "planted mistakes are caught")
 
-# What makes a page fail a check.
+# Changes that must make a page fail a check.
 MISTAKES = [
     (ERRORS, "<script>console.error('planted')</script>"), (ERRORS, "<script>planted()</script>"),
     (ERRORS, "<img src='planted.png' alt='planted'>"), (MATHS, r"<p>\(\planted\)</p>"),
@@ -66,7 +66,7 @@ MISTAKES = [
         "<text y='50'>planted</text><text y='52'>planted</text>", "<text x='80' y='50'>planted</text>",
         "<text y='50' style='font-size: 9px'>planted</text>"))]
 
-# Defines what the checks below call, in every page, before the page's own scripts run.
+# JavaScript functions that the checks below call. They are defined in every page before the page's own scripts run.
 HELPERS = r"""
 window.book = (() => {
 const quoted = "script, style, noscript, pre, code, .fragment, .diff, .MathJax_SVG";
@@ -334,7 +334,7 @@ class Browser:
     """A headless Chromium, driven over a pipe by the DevTools protocol."""
 
     def __init__(self, program, profile):
-        # The browser reads file descriptor 3 and writes 4.
+        # The browser reads from file descriptor 3 and writes to file descriptor 4.
         command = ["sh", "-c", 'exec "$@" 3<&0 4>&1 0</dev/null 1>&2', "sh", program, "--headless=new",
                    "--remote-debugging-pipe", f"--user-data-dir={profile}", "--no-first-run",
                    "--disable-gpu", "--disable-dev-shm-usage", "--disable-extensions",
@@ -350,7 +350,7 @@ class Browser:
         self.call("Browser.getVersion")
 
     def listen(self):
-        """Hands each message to whom it is for, and an empty one to all at the end."""
+        """Passes each message to the queue of its tab, and an empty message to all queues at the end."""
         received = b""
         while more := os.read(self.process.stdout.fileno(), 1 << 16):
             *messages, received = (received + more).split(b"\0")
@@ -360,7 +360,7 @@ class Browser:
             messages.put({})
 
     def messages(self, session):
-        """What was said to a tab, or to nobody in particular."""
+        """The queue of the messages to a tab, or to the browser itself."""
         return self.heard.setdefault(session, queue.SimpleQueue())
 
     def receive(self, session):
@@ -375,7 +375,7 @@ class Browser:
         return message
 
     def call(self, method, session=None, events=None, **parameters):
-        """The result of a command; keeps the events that come before it."""
+        """The result of a command; earlier events are stored in `events`."""
         message = {"id": next(self.numbers), "method": method, "params": parameters}
         if session:
             message["sessionId"] = session
@@ -390,7 +390,7 @@ class Browser:
         return answer["result"]
 
     def stop(self):
-        """Asks the browser to end, and makes it end where it does not."""
+        """Asks the browser to end, and kills it if it does not."""
         self.process.stdin.close()
         try:
             self.process.wait(10)
@@ -402,7 +402,7 @@ class Browser:
 
 
 class Tab:
-    """A tab: in the background, or in the foreground of a window with a profile of its own."""
+    """A tab in the background, or in the foreground of a window with its own profile."""
 
     def __init__(self, browser, foreground=False):
         self.browser, self.session, self.events, self.kind = browser, None, [], None
@@ -418,19 +418,19 @@ class Tab:
         return self.browser.call(method, self.session, self.events, **parameters)
 
     def evaluate(self, expression):
-        """The value of a script, waited for where it is a promise."""
+        """The value of a script; if it is a promise, the method waits for its result."""
         result = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in result:
             raise RuntimeError(f"{expression}: {text_of(result['exceptionDetails'])}")
         return result["result"].get("value")
 
     def wait_for_load(self):
-        """Waits until the page has loaded what it names."""
+        """Waits until the page and all its parts are loaded."""
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self.browser.receive(self.session))
 
     def resize(self, kind):
-        """Makes the window that of a desktop or a phone, if it is not yet."""
+        """Gives the window the size of a desktop or a phone, if it has another size."""
         if kind != self.kind:
             width, height = WIDTHS[kind]
             self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=kind == "phone")
@@ -444,7 +444,7 @@ class Tab:
         self.wait_for_load()
 
     def open_next(self):
-        """Clicks on the link to the next page and loads it; whether there is one."""
+        """Clicks on the link to the next page and waits for it; returns whether there is such a link."""
         self.events.clear()
         answer = self.evaluate("book.goOn()")
         if answer == "the end":
@@ -455,7 +455,7 @@ class Tab:
         return True
 
     def complaints(self):
-        """What went wrong in the page since it was opened: exceptions, console errors, failed requests."""
+        """Yields the problems of the page since it was opened: exceptions, console errors, failed requests."""
         for event in self.events:
             method, about = event.get("method"), event.get("params", {})
             if method == "Runtime.exceptionThrown":
@@ -470,19 +470,19 @@ class Tab:
 
 
 def text_of(exception):
-    """The first line of what the browser says of an exception."""
+    """The first line of the browser's description of an exception."""
     return exception.get("exception", {}).get("description", exception["text"]).splitlines()[0]
 
 
 class Visit:
-    """What was found on the pages, by check."""
+    """A walk through pages that collects problems, by check."""
 
     def __init__(self, browser):
-        self.browser = browser  # a tab of it
+        self.browser = browser  # one of its tabs
         self.problems = collections.defaultdict(list)
 
     def inspect(self, kind, wanted=CHECKS):
-        """Checks the page that is open, at one width, for what is wanted; its name."""
+        """Runs the wanted checks on the open page at one width; returns the page's name."""
         self.browser.resize(kind)
         width, _ = WIDTHS[kind]
         checks = {MATHS: "book.untypeset()", WIDE: f"book.tooWide({width})", CROWDED: "book.crowded()"}
@@ -499,7 +499,7 @@ class Visit:
         return name
 
     def walk(self, pages, goal):
-        """Follows «next» from the first of some pages in order to a goal; desktop and phone take turns in opening a page."""
+        """Follows «next» through some pages up to a goal; the desktop and the phone alternate in opening a page."""
         kinds = list(WIDTHS)
         self.browser.resize(kinds[0])
         self.browser.open(pages[0])
@@ -516,14 +516,14 @@ class Visit:
             self.problems[ORDER].append(f"«next» leads from {pages[-1]} to {found}, not to {goal}")
 
     def open_all(self, names):
-        """Opens pages that «next» does not lead to, once for all widths."""
+        """Opens pages that «next» does not reach, once for all widths."""
         for name in names:
             self.browser.open(name)
             for kind in WIDTHS:
                 self.inspect(kind)
 
     def plant(self, check, mistake, directory):
-        """Puts a mistake into a copy of a page, and reports if it goes unnoticed."""
+        """Seeds an error into a copy of a page, and reports a problem if the check does not find the error."""
         text = (HTML / (WITH_FORMULAS if check == MATHS else WITHOUT)).read_text().replace("<head>", f'<head><base href="{HTML.as_uri()}/">')
         page = pathlib.Path(directory, f"planted_{MISTAKES.index((check, mistake))}.html")
         page.write_text(text.replace("<article>", f"<article>{mistake}", 1))
@@ -535,7 +535,7 @@ class Visit:
             self.problems[CAUGHT].append(mistake)
 
     def toggle(self, kind):
-        """Switches to dark mode and back, with a page opened in between."""
+        """Switches to dark mode and back, and opens a page in between."""
         for name, dark in (("index.html", True), ("how_to_read.html", False)):
             self.browser.open(name)
             if self.browser.evaluate("book.pageIsDark()") == dark:
@@ -547,7 +547,7 @@ class Visit:
                 self.problems[TOGGLE].append(f"{kind}: {name} does not turn {'dark' if dark else 'light'}")
 
     def search(self):
-        """Looks for what readers look for, from a page that was opened as a file."""
+        """Searches for the queries from a page that was opened as a file."""
         self.browser.open("index.html")
         for text, wanted in QUERIES.items():
             answer = self.browser.evaluate(f"book.found({json.dumps(text)})")
@@ -570,7 +570,7 @@ class Visit:
         self.browser.evaluate("new Promise(drawn => setTimeout(drawn, 250))")
 
     def use_keys(self):
-        """Goes through a page by keys."""
+        """Operates a page with keys only."""
         browser, name = self.browser, "ata_04_tiled.html"
 
         def expect(what, script):
@@ -607,7 +607,7 @@ class Visit:
         expect("a diff cannot have the focus", "document.activeElement.localName === 'pre'")
 
     def open_menu(self, pages):
-        """Opens the menu of a phone and looks whether it leads to all pages."""
+        """Opens the menu on a phone and checks that it links to all pages."""
         self.browser.open("index.html")
         if self.browser.evaluate("document.getElementById('sidebar').checkVisibility()"):
             self.problems[MENU].append("it is open at once")
@@ -621,7 +621,7 @@ class Visit:
         })()""")
         missing = set(pages).difference(answer["links"], {path.name for path in HTML.glob("*_source.html")})
         missing = {name for name in missing if 'rel="next"' in (HTML / name).read_text()}
-        # The page of a machine leads to those of its workloads.
+        # The page of a machine links to the pages of its workloads.
         for link in filter(re.compile("results_").match, answer["links"]):
             missing.difference_update(re.findall(r'href="(results_\w+\.html)"', (HTML / link).read_text()))
         if missing or answer["low"] or answer["wide"]:
@@ -645,7 +645,7 @@ class Visit:
         self.browser.call("Emulation.setEmulatedMedia", features=[])
 
     def print(self):
-        """Looks at a page as it goes to paper."""
+        """Checks the printed form of a page."""
         self.browser.call("Emulation.setEmulatedMedia", media="print")
         self.browser.open("ata_07_register_tiled.html")
         self.browser.evaluate("document.documentElement.classList.add('dark-mode')")
@@ -664,7 +664,7 @@ class Visit:
                 self.problems[PAPER].append(f"{path.name} takes {count} pages")
 
     def pick_lanes(self):
-        """Holds what the figure of a warp counts to what its table was made by, and picks a lane."""
+        """Compares the counts of the figure of a warp with the functions of its table, and selects a lane."""
         page = "transformations.html"
         self.browser.open(page)
         for size in (4, 8):
@@ -688,7 +688,7 @@ class Visit:
             self.problems[WARP].append("the table is there beside the figure")
 
     def play(self):
-        """Holds the other figures to play with to what their tables were made by, and moves their sliders."""
+        """Compares the other interactive figures with the functions of their tables, and moves their sliders."""
         for page, name, rule, choices, words in (
                 ("ata_07_register_tiled.html", "tile", played.tile, [(side,) for side in played.COMPILED], "10 × 10 sums: 254 registers"),
                 ("transformations.html", "ring", played.ring, [(4, 9, 9, 9)] + [
@@ -711,7 +711,7 @@ class Visit:
                 self.problems[PLAYED].append(f"{name}: {said}")
 
     def look(self, pages):
-        """Does what readers do."""
+        """Performs the actions of readers."""
         for kind in WIDTHS:
             self.browser.resize(kind)
             self.toggle(kind)
@@ -722,7 +722,7 @@ class Visit:
 
 
 def reading_order():
-    """The pages, from the first one on, by what they call the next one."""
+    """The pages in reading order, by following each page's link to the next one."""
     pages, name = [], "index.html"
     while name and name not in pages:
         pages.append(name)
@@ -732,13 +732,14 @@ def reading_order():
 
 
 def missed(pages):
-    """What is to be read, and «next» does not lead to."""
+    """The pages for readers that «next» does not reach."""
     names = {path.name for path in HTML.glob("*.html") if 'class="reading"' in path.read_text()}
     return [f"the walk misses {sorted(names.symmetric_difference(pages))}"] if names != set(pages) else []
 
 
 def turns(pages, directory):
-    """What tabs do: methods of a visit, and their arguments. Of the programs, which are alike, one in eight is opened."""
+    """The work of the tabs: methods of a visit, and their arguments. Pages of programs are alike, so only one in eight
+    is opened."""
     names = sorted({path.name for path in HTML.glob("*.html")}.difference(pages))
     programs = [name for name in names if name.endswith("_source.html")]
     rest = sorted(set(names).difference(programs).union(programs[::8]))
@@ -780,7 +781,7 @@ def visit_all(browser, directory):
 
 
 def main():
-    """Prints the results; meson reads them."""
+    """Prints the results as TAP."""
     program = shutil.which("chromium")
     if not program or not (HTML / "index.html").exists():
         tap.skip("the book is not built" if program else "Chromium is not installed")

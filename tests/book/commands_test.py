@@ -1,7 +1,7 @@
-"""Commands that pages show are accepted by the programs that they name: commands_test.py ROOT BUILD. Speaks TAP.
+"""Checks that the programs accept the commands that pages show: commands_test.py ROOT BUILD. Prints TAP.
 
-Nothing is solved. A stage program gets an output that cannot be written, and the runner no repeats: each refuses that
-after it has accepted the rest.
+Nothing is solved. A stage program gets an output path that cannot be written, and the runner gets zero repeats. Each
+program refuses this only after it has accepted all other arguments.
 """
 
 import fnmatch
@@ -20,7 +20,7 @@ ROOT, BUILD = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).res
 CLIMB = BUILD / "common" / "climb" / "climb"
 SLICE = BUILD / "common" / "slicer" / "slice"
 UNWRITABLE = "/nowhere/at/all.npy"
-# What only Debian or NVIDIA can hold to its options. Of these, some run a program of ours.
+# Programs of Debian or NVIDIA, whose options are not checked. Some of them start a program of this project.
 TOOLS = {"grep", "kill", "mkdir", "nvidia-smi", "sleep", "tee"}
 WRAPPERS = {"compute-sanitizer", "gdb", "ncu", "nsys"}
 VARIABLES = re.compile(r"OMP_\w+|OPENBLAS_VERBOSE|CUDA_VISIBLE_DEVICES")
@@ -31,12 +31,12 @@ SOURCES = sorted(ROOT.glob("stages/*/*/*.c*"))
 
 
 class Wrong(Exception):
-    """What is wrong with a command."""
+    """The error of a command, in a sentence."""
 
 
 @functools.cache
 def run(*command):
-    """Status and standard error of a program."""
+    """The exit status and the standard error of a program."""
     result = subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd=ROOT)
     return result.returncode, result.stderr.strip()
 
@@ -58,13 +58,13 @@ def values_of(words, option):
 
 
 def built(*names):
-    """The first of some programs of build/stages that is built, if any."""
+    """The first of some programs in build/stages that is built, or None."""
     return next((path for name in names for path in (BUILD / "stages").glob(name) if path.is_file()), None)
 
 
 @functools.cache
 def described(workload):
-    """What stage zero of a workload says of itself."""
+    """The description that stage zero of a workload prints."""
     program = built(f"{workload}-00_*")
     if not program:
         raise Wrong(f"there is no workload {workload}")
@@ -73,9 +73,9 @@ def described(workload):
 
 @functools.cache
 def stand_ins(workload="*"):
-    """A directory with scripts that say what the programs of a workload say of themselves, since the runner asks all.
+    """A directory with scripts that print the descriptions of a workload's programs, because the runner asks all programs.
 
-    What is not built here, as a baseline whose library is missing, is taken to offer what stage zero does.
+    A program that is not built here, such as a baseline whose library is missing, gets the description of stage zero.
     """
     directory = tempfile.TemporaryDirectory()
     for source in ROOT.glob(f"stages/{workload}/*/*.c*"):
@@ -91,7 +91,8 @@ def stand_ins(workload="*"):
 
 
 def check_stage(path, *words):
-    """A program of build/stages; one that is not built here is stood for by its twin, or by stage zero."""
+    """Checks a command that starts a stage program. If it is not built here, its variant for the CPU device or stage
+    zero is started."""
     name = path.name
     stage = re.fullmatch(r"(\w+)-((?:\d\d|baseline)_\w+?)(-cpu)?(-analyze)?", name)
     if not stage or not any(ROOT.glob(f"stages/{stage[1]}/{stage[2]}/*.c*") if stage[2][0].isdigit() else
@@ -106,7 +107,7 @@ def check_stage(path, *words):
         status, says = run(program, *words)
         good = status == 0
     else:
-        # Files are what earlier commands of a page would have written; there must be as many as the program takes.
+        # The files are those that earlier commands of a page would have written. Their number must be the number of inputs.
         files = values_of(words, "--input")
         if files and len(files) != len(described(stage[1])["inputs"]):
             raise Wrong(f"{len(files)} files")
@@ -117,8 +118,8 @@ def check_stage(path, *words):
 
 
 def check_runner(*words):
-    """The runner; the data set and what is changed of it are known to the stages."""
-    # Beside stages zero there is nothing that stands in for other devices.
+    """Checks a command of the runner; the stages check the data set and its changed parameters."""
+    # The only stages here are stages zero, so no program can replace those for other devices.
     if any(device not in ("all", "cpu", "gpu", "cpu-device") for device in values_of(words, "--device")):
         raise Wrong("no such device")
     words = without(words, "--device")
@@ -143,7 +144,7 @@ def check_runner(*words):
 
 
 def check_tutor(*words):
-    """./climb exercise and what follows it, on working copies of the test's own; a check builds nothing."""
+    """Checks ./climb exercise and similar commands on working copies of this test; a check builds nothing."""
     with tempfile.TemporaryDirectory() as copies:
         tutor = [sys.executable, ROOT / "common" / "tutor", BUILD]
         if words[0] != "exercise":
@@ -154,7 +155,7 @@ def check_tutor(*words):
 
 
 def check_grade(*words):
-    """The command that grades submissions; the submissions on a page are replaced by a directory that exists."""
+    """Checks the command that grades submissions; a directory that exists replaces the submissions on a page."""
     with tempfile.TemporaryDirectory() as directory:
         pathlib.Path(directory, "submission.cu").write_text("")
         words = [directory if word == "submissions" else word for word in words]
@@ -164,7 +165,7 @@ def check_grade(*words):
 
 
 def check_launcher(*words):
-    """./climb: its own jobs, or the runner."""
+    """Checks ./climb: its own commands, or those of the runner."""
     words = [word for word in words if word != "--yes"]
     if words[:1] == ["--gpu"]:
         words = words[2:]
@@ -188,22 +189,22 @@ def check_launcher(*words):
 
 
 def check_meson(*words):
-    """`meson test`, whose tests must be there, and what packagers do."""
+    """Checks `meson test`, whose tests must exist, and commands for packagers."""
     if words in (("install", "-C", "build", "--strip"), ("dist", "-C", "build", "--no-tests")):
         return
     if words[:3] != ("test", "-C", "build"):
         raise Wrong("of Meson, this is not known")
     names = [test["name"] for test in json.loads((BUILD / "meson-info" / "intro-tests.json").read_text())]
-    # Without nvcc, programs for a GPU have none.
+    # Without nvcc, programs for a GPU have no tests.
     names += [f"{source.parent.parent.name}-{source.parent.name}" for source in ROOT.glob("stages/*/*/*.cu")]
     for pattern in words[3:]:
-        # Without the CPU device or the book, their tests are not there.
+        # Without the CPU device or the book, these tests do not exist.
         if not fnmatch.filter(names, pattern) and pattern not in ("optimisations", "book"):
             raise Wrong(f"there is no test {pattern}")
 
 
 def check_slicer(*words):
-    """The slicer, which examines files that must be there."""
+    """Checks a command of the slicer, which examines files that must exist."""
     if not SLICE.exists():
         return
     with tempfile.TemporaryDirectory() as directory:
@@ -214,7 +215,7 @@ def check_slicer(*words):
 
 
 def check_python(script, command="", *_):
-    """A script of ours, or a command of the directory docs."""
+    """Checks a command that starts a script of this project, or a command of the directory docs."""
     if not (ROOT / script).exists():
         raise Wrong(f"there is no {script}")
     if script == "docs" and f'"{command}": ' not in (ROOT / "docs" / "__main__.py").read_text():
@@ -222,14 +223,14 @@ def check_python(script, command="", *_):
 
 
 def check_git(*words):
-    """Git, on files that must be there."""
+    """Checks a command of git, whose files must exist."""
     for word in words:
         if "/" in word and not (ROOT / word).exists():
             raise Wrong(f"there is no {word}")
 
 
 def check_words(words):
-    """One command, taken apart."""
+    """Checks one command, given as words."""
     while words and re.fullmatch(r"\w+=.*", words[0]):
         variable = words[0].partition("=")[0]
         known = VARIABLES.fullmatch(variable) or f'"{variable}"' in (
@@ -262,7 +263,7 @@ OURS = re.compile(r"(?:[A-Z_]+=\S+ )*(?:\./|build/|\.venv/|(?:%s) )" % "|".join(
 
 
 def commands_of(line):
-    """The commands of a line, split where a shell splits them."""
+    """The commands in a line, split as a shell splits them."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     command = []
@@ -277,12 +278,12 @@ def commands_of(line):
 
 
 def lines_of(page):
-    """The lines with commands of a page: blocks, words in quotes, and what the head of a stage says."""
+    """The lines of a page that contain commands: in code blocks, in inline code, and in the header of a stage."""
     text = page.read_text()
     tried = text.find("\n## Try it")
     for block in re.finditer(r"^ *```(\w*)\n(.*?)^ *```", text, re.MULTILINE | re.DOTALL):
         lines = [line.strip() for line in block[2].replace("\\\n", " ").splitlines()]
-        # Below «Try it», all is meant to be tried; elsewhere, there are drawings and outputs.
+        # All blocks under «Try it» contain commands. Elsewhere, blocks may contain drawings and outputs.
         if block[1] != "math" and (any(map(OURS.match, lines)) or 0 <= tried < block.start()):
             yield from lines
     yield from (quoted for quoted in re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
@@ -291,7 +292,7 @@ def lines_of(page):
 
 
 def wrong_commands(pages):
-    """Commands that would not do what a page says, and how many there are."""
+    """The number of commands, and those that a program would not accept."""
     count, problems = 0, []
     for page in pages:
         made = set()
@@ -310,13 +311,13 @@ def wrong_commands(pages):
 
 
 def targets(words):
-    """The programs that ./climb builds for such arguments."""
+    """The programs that ./climb builds for some arguments."""
     result = subprocess.run([CLIMB, "--source", ROOT, "--targets", *words], capture_output=True, text=True, cwd=ROOT)
     return [target.removeprefix("stages/") for target in result.stdout.split()]
 
 
 def unbuilt(lines):
-    """Programs of stages that lines start and that no ./climb among them builds."""
+    """Programs of stages that some lines start, although no ./climb in these lines builds them."""
     commands = [words for line in lines for words in commands_of(line)]
     built_by_climb = {target for name, *rest in commands if name == "./climb" for target in targets(rest)}
     known = {line.split()[0] for line in (BUILD / "stages/programs.txt").read_text().splitlines()}
@@ -325,7 +326,7 @@ def unbuilt(lines):
 
 
 def unbuilt_on_pages():
-    """Programs that a reader who pastes the commands of a stage's page would not find."""
+    """Yields programs that do not exist when a reader has entered the commands of a stage's page."""
     for page in ROOT.glob("stages/*/*/README.md"):
         yield from (f"{page.relative_to(ROOT)}: {program} is not built by a ./climb on that page"
                     for program in unbuilt(lines_of(page)))
@@ -335,7 +336,7 @@ def unbuilt_on_pages():
 
 
 def unnoticed():
-    """Commands that are wrong and pass."""
+    """Yields wrong commands that the test accepts."""
     for line in ("./climb atta", "./climb ata --stages 00,77", "./climb ata --dataset enormous", "./climb ata --stages 04 --reference 99",
                  "./climb ata --precision f16", "./climb ata --fast", "./climb test --sanitize memory", "./climb ata --set n=3",
                  "build/stages/ata-00_originall", "build/stages/ata-00_original --dataset enormous", "OMP_THREADS=1 nosuch",

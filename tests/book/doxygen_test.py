@@ -1,4 +1,4 @@
-"""The documentation as Doxygen makes it when run by hand: doxygen_test.py ROOT. Speaks TAP."""
+"""Checks the documentation that Doxygen makes outside of the build: doxygen_test.py ROOT. Prints TAP."""
 
 import pathlib
 import re
@@ -13,13 +13,13 @@ ROOT = pathlib.Path(sys.argv[1]).resolve()
 
 
 def setting(name):
-    """What the Doxyfile says, over several lines or in quotation marks."""
+    """The value of a setting in the Doxyfile, which may continue on several lines or be quoted."""
     lines = (ROOT / "Doxyfile").read_text().replace("\\\n", " ")
     return re.search(rf"^{name} *= *(.*)$", lines, re.MULTILINE)[1].strip('"')
 
 
 def complaints(directory):
-    """What Doxygen says: it should say nothing. It reads what its filter makes of the pages, which is made at once."""
+    """Yields the messages of Doxygen, which should print none. It reads all pages as its filter would print them."""
     made = page.write([ROOT / path for path in setting("INPUT").split()], pathlib.Path(directory, "texts"), whole=False)
     result = subprocess.run(["doxygen", "-"], cwd=ROOT, capture_output=True, text=True, input=(
         f'@INCLUDE = Doxyfile\nOUTPUT_DIRECTORY = "{directory}"\nFILTER_PATTERNS = "*.md={made}"\n'))
@@ -29,7 +29,7 @@ def complaints(directory):
 
 
 def filtered_otherwise():
-    """A page that the Doxyfile's own filter makes otherwise than Doxygen read it."""
+    """Yields a page if the Doxyfile's own filter prints another text than Doxygen has read."""
     pattern, _, command = setting("FILTER_PATTERNS").partition("=")
     path = next(path for path in sorted(ROOT.glob("stages/*/*/README.md")) if path.with_name("notes.md").exists())
     result = subprocess.run(f'{command} "{path}"', shell=True, cwd=ROOT, capture_output=True, text=True)
@@ -38,7 +38,7 @@ def filtered_otherwise():
 
 
 def incomplete(html):
-    """Pages that are missing, or lack the source or what stands for the diff."""
+    """Yields pages that are missing, or that lack the source or the sentence that replaces the diff."""
     workloads = stages.find_stages(ROOT)
     wanted = {"index", *workloads, *stages.labels_on_main_page(ROOT)} - {"results"}
     yield from (f"{label} is missing" for label in sorted(wanted) if not (html / f"{label}.html").exists())
@@ -54,7 +54,7 @@ def incomplete(html):
 
 
 def left_over():
-    """Requests on pages that Doxygen would not understand, and pages that lose other things."""
+    """Yields requests on pages that Doxygen would not understand, and pages that lose other text."""
     for path in ROOT.glob("stages/**/*.md"):
         text = page.by_hand(hosted.read(path), path)
         if re.search(r"(?<!`)\\(htmlinclude|subpage \w+_source)", text):

@@ -1,4 +1,4 @@
-"""The links that the book inserts at the first use of each glossary term: glossary_test.py ROOT. Speaks TAP."""
+"""Tests the links that the book inserts at the first use of each glossary term: glossary_test.py ROOT. Prints TAP."""
 
 import pathlib
 import re
@@ -20,7 +20,7 @@ SAMPLE = """# Glossary
 - <a id="term_batch"></a>**Batch**: Many.
 - <a id="term_hidden"></a>**Hidden**<!-- only: - -->: Never found.
 """
-# Contents of a page, and the terms that are linked in it, in order, with their words.
+# Contents of a page, and the terms that must be linked in it, in order, with their link texts.
 LINKED = (
     ("<p>A warp is a warp.</p>", [("warp", "warp")]),
     ("<p>Two warps wait.</p><p>A warp waits.</p>", [("warp", "warps")]),
@@ -45,7 +45,7 @@ LINKED = (
 
 
 def wrong_links():
-    """Samples in which other words become links, or in which the links change the text."""
+    """Yields samples in which other words become links, or in which the links change the text."""
     linker = glossary.Linker(glossary.entries(SAMPLE))
     for text, expected in LINKED:
         made = linker.in_html(text)
@@ -57,7 +57,7 @@ def wrong_links():
 
 
 def wrongly_read():
-    """Entries that are read wrongly."""
+    """Yields entries of the sample that are read wrongly."""
     forms = {entry.anchor: entry.forms for entry in glossary.entries(SAMPLE)}
     for anchor, expected in (("warp", ["Warp"]), ("sm", ["Streaming multiprocessor", "SM"]), ("condition", ["condition number"]), ("hidden", [])):
         if forms[f"term_{anchor}"] != expected:
@@ -65,14 +65,14 @@ def wrongly_read():
 
 
 def unread_entries():
-    """Entries of the glossary that the book does not read, and comments in them that it does not know."""
+    """Yields entries of the glossary that the book does not read, and unknown comments in entries."""
     read = {entry.anchor for entry in glossary.entries(TEXT)}
     yield from (f"{anchor} is not read" for anchor in re.findall(r'<a id="(term_\w+)">', TEXT) if anchor not in read)
     yield from (f"nobody reads '{comment}'" for comment in re.findall(r"<!--.*?-->", TEXT) if not glossary.FORMS.fullmatch(comment))
 
 
 def ambiguous_forms():
-    """Forms that two entries have."""
+    """Yields forms that belong to two entries."""
     owners = {}
     for entry in glossary.entries(TEXT):
         for form in entry.forms:
@@ -81,7 +81,7 @@ def ambiguous_forms():
 
 
 def unsorted_entries():
-    """Terms that are out of order, and sections with another letter."""
+    """Yields terms that are out of order, and sections with a wrong letter."""
     for letter, section in re.findall(r"^## (\w)$(.*?)(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL):
         terms = [re.sub(r"[^a-z0-9 ]", "", match["term"].lower().replace("-", " ")) for match in glossary.ENTRY.finditer(section)]
         yield from (f"'{term}' is below {letter}" for term in terms if term[0] != letter.lower())
@@ -89,7 +89,7 @@ def unsorted_entries():
 
 
 def visible_comments():
-    """Entries whose comment a reader of the book would see."""
+    """Yields entries whose comment would be visible in the book."""
     made = hosted.for_doxygen(SAMPLE, "docs/pages/glossary.md")
     if "<!-- also: SM -->" not in made:
         yield f"the comment is lost before the book reads it: {made}"

@@ -1,4 +1,4 @@
-"""The pages as a code host shows them: hosted_test.py ROOT. Speaks TAP."""
+"""Tests the pages as a code host shows them: hosted_test.py ROOT. Prints TAP."""
 
 import pathlib
 import re
@@ -13,36 +13,36 @@ PAGES = sorted({*quoted.pages(ROOT), *ROOT.glob("common/*/README.md")})
 SPECIAL = re.compile(r"""(?P<formula>^[ ]*```math\n.*?^[ ]*```[ ]*$ | \$`[^`]+`\$)
     | (?P<code>^[ ]*(?P<fence>`{3,}).*?^[ ]*(?P=fence)[ ]*$ | (?P<tick>`+)(?!`).*?(?<!`)(?P=tick)(?!`))
     | (?P<plain>\$[^\s$`](?:[^$`]*[^\s$`])?\$)""", re.MULTILINE | re.DOTALL | re.VERBOSE)
-# What Markdown takes for its own within a formula: escapes, emphasis, tags, and cells of tables.
+# Characters of a formula that Markdown would interpret: escapes, emphasis, tags, and separators of cells.
 TAKEN = re.compile(r"\\[^A-Za-z]|[*<>~|]|(?<![A-Za-z0-9])_")
 COMMENT = re.compile(r"<!-- (.*?) -->", re.DOTALL)
 KNOWN = re.compile(r"diff|figures|proved|stages|part|whole|model|[\w.-]+\.(?:html|txt)|\S+\s.+", re.DOTALL)
 
 
 def without_code(text):
-    """A page with a word in place of code."""
+    """A page in which the word "code" replaces all code."""
     return SPECIAL.sub(lambda match: "code" if match["code"] else match[0], text)
 
 
 def prose(text):
-    """A page with words in place of code and formulas."""
+    """A page in which words replace code and formulas."""
     return SPECIAL.sub(lambda match: "code" if match["code"] else "formula", text)
 
 
 def commands(text):
-    """Yields what a reader would see of Doxygen's language."""
+    """Yields commands of Doxygen that a reader would see."""
     yield from re.findall(r"[\\@][A-Za-z]+[{\[]?[^\s.,;)]*|\\f[$\[\]{}]+|\{#[\w-]+\}", COMMENT.sub("", prose(text)))
 
 
 def anchors(path):
-    """The anchors of a page: those that it names, and those that a host makes of headings."""
+    """The anchors of a page: its explicit ones, and those that a host generates from headings."""
     text = without_code(path.read_text())
     slugs = {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
     return set(re.findall(r'<a id="([^"]+)"></a>', text)) | slugs
 
 
 def lost_links(path, text):
-    """Yields links of a page that lead to no file or to no anchor."""
+    """Yields links of a page whose file or anchor does not exist."""
     for target in re.findall(r"\]\(([^)\s]+)\)", without_code(text)):
         name, _, anchor = urllib.parse.unquote(target).partition("#")
         file = (path.parent / name) if name else path
@@ -55,7 +55,7 @@ def lost_links(path, text):
 
 
 def spoilt_formulas(text):
-    """Yields formulas that Markdown would change, and dollars that begin or end none."""
+    """Yields formulas that Markdown would change, and dollar signs without a partner."""
     for match in filter(lambda match: match["plain"], SPECIAL.finditer(text)):
         formula, behind = match[0][1:-1], text[match.end():match.end() + 1]
         if TAKEN.search(formula) or "\n" in formula:
@@ -66,12 +66,12 @@ def spoilt_formulas(text):
 
 
 def unknown_comments(text):
-    """Yields comments that neither the book nor the check of figures knows."""
+    """Yields comments that neither the book nor the checker of figures uses."""
     yield from (comment for comment in COMMENT.findall(without_code(text)) if not KNOWN.fullmatch(comment))
 
 
 def wrong_diffs():
-    """Pages of stages whose step does not lead from the source before to their own."""
+    """Yields pages of stages whose link to the diff does not lead from the previous source to their own."""
     for stage in (stage for of_workload in stages.find_stages(ROOT).values() for stage in of_workload if stage.before):
         before, own = stage.before.source, stage.source.name
         wanted = f"From [{before.parent.name}/{before.name}](../{before.parent.name}/{before.name}) to [{own}]({own}).<!-- diff -->"
@@ -83,7 +83,7 @@ def wrong_diffs():
 
 
 def over_pages(check):
-    """What a check of a text finds on all pages."""
+    """Yields the findings of a check of a text on all pages."""
     for path in PAGES:
         text = path.read_text()
         found = check(path, text) if check is lost_links else check(text)
@@ -114,7 +114,7 @@ TRANSLATED = (
 
 
 def wrong_translations():
-    """Texts of which something else is made for Doxygen."""
+    """Yields texts whose translation for Doxygen is wrong."""
     for path, text, expected in TRANSLATED:
         found = hosted.for_doxygen(text, path)
         if found != expected:
@@ -124,7 +124,7 @@ def wrong_translations():
 
 
 def unnoticed():
-    """Planted mistakes that are not found, and what is right and refused."""
+    """Yields seeded errors that are not found, and correct texts that are refused."""
     here = ROOT / "docs" / "pages" / "measuring.md"
     for check, right, wrong in (
             (commands, ("`\\ref x`", "$\\alpha$", "$`\\,`$", "```math\n\\frac12\n```"),

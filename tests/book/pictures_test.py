@@ -1,4 +1,4 @@
-"""The README's pictures: pictures_test.py ROOT. Speaks TAP."""
+"""Tests the README's pictures: pictures_test.py ROOT. Prints TAP."""
 
 import pathlib
 import re
@@ -15,7 +15,7 @@ FRACTION = re.compile(r"-?\d+\.\d+")
 
 
 def same_drawing(drawing, other):
-    """Whether two drawings are alike, but for the last digit of where something lies."""
+    """Whether two drawings are equal up to the last digits of coordinates."""
     places, others = (list(map(float, FRACTION.findall(re.sub(r">[^<]*<", "", text)))) for text in (drawing, other))
     texts, other_texts = (re.findall(r">([^<]*)<", text) for text in (drawing, other))
     return texts == other_texts and len(places) == len(others) and all(
@@ -23,7 +23,7 @@ def same_drawing(drawing, other):
 
 
 def stale_ladders():
-    """Ladders that are not those of the recorded runs."""
+    """Yields ladders that do not show the recorded runs."""
     for mode in pictures.MODES:
         path = pictures.PICTURES / f"ladder_{mode}.svg"
         xml.etree.ElementTree.fromstring(path.read_text())
@@ -32,7 +32,7 @@ def stale_ladders():
 
 
 def unnoticed_changes():
-    """Changes of a ladder that are taken for none."""
+    """Yields changes of a ladder that are not detected."""
     drawing = pictures.ladder("light")
     time = re.search(r">(\d+\.\d) s<", drawing)[1]
     for changed in (drawing.replace(f">{time} s<", ">12.3 s<", 1), re.sub(r'x="(\d+)\.\d\d"', r'x="\1.99"', drawing),
@@ -42,7 +42,7 @@ def unnoticed_changes():
 
 
 def wrong_screenshots():
-    """Pictures of a page that are none, or of another size."""
+    """Yields files that are not pictures, or that have a wrong size."""
     for mode in pictures.MODES:
         head = (pictures.PICTURES / f"page_{mode}.png").read_bytes()[:24]
         if head[:8] != b"\x89PNG\r\n\x1a\n" or struct.unpack(">II", head[16:]) != pictures.SIZE:
@@ -50,7 +50,7 @@ def wrong_screenshots():
 
 
 def unused_or_missing():
-    """Pictures that the README does not show, or that it shows and that are not there."""
+    """Yields pictures that the README does not show, and missing pictures that it shows."""
     shown = set(re.findall(r'(?:src|srcset)="(docs/pictures/[^"]+)"', README))
     there = {str(path.relative_to(ROOT)) for path in pictures.PICTURES.iterdir()}
     yield from shown ^ there

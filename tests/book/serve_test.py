@@ -1,4 +1,4 @@
-"""The book as it is served: serve_test.py. Speaks TAP."""
+"""Tests the server of the book: serve_test.py. Prints TAP."""
 
 import contextlib
 import io
@@ -14,7 +14,7 @@ from book import serve
 
 @contextlib.contextmanager
 def served(directory, port=""):
-    """The server of a directory while it runs."""
+    """A running server of a directory."""
     with serve.server(directory, port) as running:
         thread = threading.Thread(target=running.serve_forever)
         thread.start()
@@ -26,7 +26,7 @@ def served(directory, port=""):
 
 
 def wrong_answers(directory):
-    """Pages that are not served, or served to others than this machine."""
+    """Yields pages that are not served, or that other machines can read."""
     with served(directory) as running:
         host, port = running.server_address
         if host != "127.0.0.1":
@@ -43,7 +43,7 @@ def wrong_answers(directory):
 
 
 def wrong_ports(directory):
-    """Ports that are taken twice, or for which another one is taken silently."""
+    """Yields ports that are used twice, or that are silently replaced by another one."""
     with served(directory) as first, served(directory) as second:
         if first.server_port == second.server_port:
             yield "a port is used twice"
@@ -56,7 +56,7 @@ def wrong_ports(directory):
 
 
 def missing(directory):
-    """A book that is not there."""
+    """Yields a sentence if a missing book is not reported."""
     said = io.StringIO()
     with contextlib.redirect_stderr(said):
         status = serve.main(str(directory / "html"))

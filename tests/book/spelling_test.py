@@ -1,7 +1,7 @@
-"""Common words of pages, comments and messages are spelled right: spelling_test.py ROOT. Speaks TAP.
+"""Checks the spelling of common words in pages, comments and messages: spelling_test.py ROOT. Prints TAP.
 
-Codespell looks for common mistakes. It looks for American spellings, too, with its own dictionary of British ones turned
-round: the pages are written in British English.
+Codespell searches for common errors. With its inverted dictionary of British spellings it also searches for American
+spellings, because the pages are written in British English.
 """
 
 import pathlib
@@ -22,31 +22,31 @@ TEXTS = {"", ".cpp", ".cu", ".cuh", ".css", ".cff", ".hpp", ".h", ".in", ".json"
          ".html", ".yml"}
 PLACES = ("*", ".ci/*", "common/**/*", "docs/*", "docs/[!r]*/**/*", "packaging/**/*", "stages/**/*", "tests/**/*")
 
-# What is right here: the static memory of a CUDA program, a made-up key and its twin in a test, a dependence of a task, a
-# comparison of signed numbers in a word (__vcmpges2), and a part of a tile.
+# These words are correct here: the static memory of a CUDA program, a made-up key and its counterpart in a test, a
+# dependence of a task, a comparison of signed numbers in a word (__vcmpges2), and a part of a tile.
 RIGHT = ["statics", "nd", "inout", "ois", "ges", "subtile", "subtiles"]
-# What tools and titles call themselves.
+# Words in the names of tools and titles.
 NAMES = ["sanitize", "sanitizer", "sanitizers", "analyze", "license"]
-# Newer versions of Codespell take these for American. A computer's program is British, `math` is a block of Markdown, and
-# dictionaries prefer "writable" in Britain, too.
+# Newer versions of Codespell report these words as American. A computer's program is British, `math` is a block of
+# Markdown, and dictionaries prefer "writable" in Britain, too.
 NAMES += ["program", "programs", "math", "writable"]
-# What languages, libraries and stages call things, and CUDA says when it fails.
+# Names in languages, libraries and stages, and words of CUDA's error messages.
 CODE = NAMES + ["color", "colors", "center", "centers", "sanitized", "canceled", "unrecognized", "initialization",
                 "initialized", "uninitialized", "serialized", "synchronize", "optimize"]
-# What a page quotes keeps its spelling: code, titles, links, files of snippets, a journal and its volume.
+# Quotations on a page keep their spelling: code, titles, links, files of snippets, a journal and its volume.
 QUOTED = r"`[^`]*`|\*[^*]*\*|\[[^]]*\]\([^)]*\)|Optimi" r"zation \d+\("
-# Functions of a library are called what they are called.
+# Functions of a library keep their names.
 CALLED = r"\.\w+\("
 
 
 def texts():
-    """The files that people read."""
+    """The files that readers see."""
     paths = {path for place in PLACES for path in ROOT.glob(place)}
     return sorted(path for path in paths if path.is_file() and path.suffix in TEXTS and path.name not in ("LICENSE", ".git"))
 
 
 def british_dictionary(directory):
-    """Codespell's dictionary from American spellings to British ones, as a file."""
+    """The path of Codespell's dictionary, inverted to map American spellings to British ones."""
     source = pathlib.Path(codespell_lib.__file__).parent / "data" / "dictionary_en-GB_to_en-US.txt"
     british = {}
     for line in source.read_text().splitlines():
@@ -59,7 +59,7 @@ def british_dictionary(directory):
 
 
 def misspelled(paths, right, *arguments):
-    """What Codespell finds, a line each."""
+    """The findings of Codespell, one per line."""
     if not paths:
         return []
     command = ["codespell", "--quiet-level", "3", "--ignore-words-list", ",".join(right), *arguments, *map(str, paths)]
@@ -70,7 +70,7 @@ def misspelled(paths, right, *arguments):
 
 
 def american(paths, dictionary):
-    """American spellings, in pages and elsewhere."""
+    """American spellings in pages and in other files."""
     pages = [path for path in paths if path.suffix == ".md"]
     others = [path for path in paths if path.suffix != ".md"]
     return (misspelled(pages, NAMES, "--dictionary", str(dictionary), "--ignore-regex", QUOTED)
@@ -78,7 +78,7 @@ def american(paths, dictionary):
 
 
 def unnoticed(directory, dictionary):
-    """Planted mistakes that are not found."""
+    """Yields seeded errors that are not found."""
     for name, text in (("page.md", "We rec" "ieve it."), ("page.md", "The col" "or of a cell."), ("a.cpp", "// seper" "ate"),
                        ("a.py", '"""Neigh' 'bors."""')):
         path = pathlib.Path(directory, name)

@@ -30,25 +30,26 @@ REWRITTEN = (*(f"docs/pages/{name}.md" for name in (
         "matmul", "nbody", "triangular_solve")
       for pages in ("README.md", "*/*.md")),
     "common/cuda_on_cpu/README.md", "common/slicer/README.md", "README.md")
-# Pages that are about slicing a loop, where "slice" is the term; so are those that lead to the chapter about it.
+# Pages about slicing a loop, where "slice" is the term, and pages that link to the chapter about it.
 SLICING = re.compile(r"slicing_a_loop\.md|stages/matmul/|docs/slicing/|common/slicer/|stages/nbody/(?:03|08|09|12)_")
 
-LONGEST, LONG, MOST_LONG = 40, 30, 0.1  # words anywhere, words of a long sentence, share of long sentences
+LONGEST, LONG, MOST_LONG = 40, 30, 0.1  # limit of words; words of a long sentence; largest share of long
+                                        # sentences
 
 
 @dataclasses.dataclass
 class Term:
-    """A word that readers stumble over: its pattern, what to write instead, and phrases in which it is right."""
+    """A word that readers misunderstand: its pattern, the word to use instead, and phrases in which it is correct."""
 
     name: str
     pattern: str
     write: str
     right: str = ""
-    unless: str = ""  # right on a page that has this
-    where: str = ""  # only in files whose path has this
+    unless: str = ""  # pattern of pages on which the word is correct
+    where: str = ""  # pattern of the paths of files to which the rule applies
 
     def found(self, sentence, page, path):
-        """The words in a sentence that are this term."""
+        """The words in a sentence that match this term."""
         if (self.where and not re.search(self.where, path)) or (self.unless and re.search(self.unless, page, re.IGNORECASE)):
             return []
         if self.right:
@@ -139,7 +140,7 @@ class Block:
 
 
 def visible(text):
-    """A paragraph of Markdown without what a reader does not see as words."""
+    """A paragraph of Markdown, reduced to the words that a reader sees."""
     text = re.sub(r"From \[[^\]]*\]\([^)]*\) to \[[^\]]*\]\([^)]*\)\.<!-- diff -->", "", text)
     text = re.sub(r"\[(?:[^][`]|`[^`]*`)*\]\([^)\s]*\)\s*<!-- (part|whole|from:.*?|to:.*?) -->", "", text, flags=re.DOTALL)
     text = re.sub(r"\*[^*\n]+\*<!-- ([\w.-]+\.(html|txt)|diff|figures|proved|stages) -->", "", text)
@@ -189,7 +190,7 @@ def blocks_of_page(text):
             flush()
         elif stripped.startswith("#"):
             flush()
-            # A stage's own title is changed where the stage is renamed.
+            # A stage's title can be changed only by renaming the stage.
             if not re.match(r"# (.*\b)?\d\d\b", stripped):
                 blocks.append(Block("heading", number, visible(stripped.lstrip("# "))))
         elif stripped.startswith("|"):
@@ -274,21 +275,21 @@ def wrong_terms(text, path):
 
 
 def long_sentences(text, path):
-    """Yields (line, finding) for sentences that are too long, and one if too many are long."""
+    """Yields (line, finding) for sentences that are too long, and one finding if too many sentences are long."""
     sentences = [(block.line, sentence, words_in(sentence)) for block in blocks_of(text, path) if block.kind == "text"
                  for sentence in sentences_of(block.text)]
     long = [(line, sentence, count) for line, sentence, count in sentences if count > LONG]
     for line, sentence, count in long:
         if count > LONGEST:
             yield line, f"a sentence of {count} words, {LONGEST} at most: {sentence}"
-    # A comment of one sentence is no sample.
+    # A comment of one sentence is too small a sample.
     if len(long) > max(1, MOST_LONG * len(sentences)):
         yield 1, f"{len(long)} of {len(sentences)} sentences have more than {LONG} words, {MOST_LONG:.0%} at most"
         yield from ((line, f"a sentence of {count} words: {sentence}") for line, sentence, count in long if count <= LONGEST)
 
 
 def unannounced_figures(text, path):
-    """Yields (line, finding) for diagrams that the text in front of them does not mention."""
+    """Yields (line, finding) for diagrams that the text before them does not mention."""
     if not path.endswith(".md"):
         return
     before = None
@@ -301,12 +302,12 @@ def unannounced_figures(text, path):
 
 
 MARKER = re.compile(r" {0,3}(?:\d+[.)]|[-+*]) ")  # of an item of a list
-IN_PARAGRAPH = re.compile(r"(?![ \t|#>`<]|$)")  # the beginning of a line that may belong to a paragraph
+IN_PARAGRAPH = re.compile(r"(?![ \t|#>`<]|$)")  # matches the beginning of a line that may belong to a paragraph
 
 
 def accidental_lists(text, path):
-    """Yields (line, finding) for lines of paragraphs that Markdown takes for items of lists, because they begin with a number and a full
-    stop, or with a sign."""
+    """Yields (line, finding) for lines of paragraphs that Markdown treats as items of lists, because they begin with a
+    number and a full stop, or with a sign."""
     if not path.endswith(".md"):
         return
     before, is_code, is_list = "", False, False
@@ -324,7 +325,7 @@ RULES = {"terms": wrong_terms, "length": long_sentences, "figures": unannounced_
 
 
 def advice(text, path):
-    """Yields (line, hint) for sentences to look at once more."""
+    """Yields (line, hint) for sentences that deserve a second look."""
     for block in blocks_of(text, path):
         for sentence in sentences_of(block.text) if block.kind == "text" else ():
             if (count := words_in(sentence)) > 25:
@@ -344,7 +345,7 @@ def rewritten(root):
 
 
 def over(root, rule):
-    """What a rule finds in all rewritten files."""
+    """Yields the findings of a rule in all rewritten files."""
     for path in rewritten(root):
         name = path.relative_to(root).as_posix()
         yield from (f"{name}:{line}: {finding}" for line, finding in RULES[rule](path.read_text(), name))
@@ -381,7 +382,7 @@ SOURCES = (("// The block's rows\n// are checked.\nint a;  // rounds to zero\n",
 
 
 def unnoticed():
-    """Seeded faults that a rule does not find, and correct text that it refuses."""
+    """Yields seeded faults that a rule does not find, and correct text that a rule refuses."""
     samples = [(rule, "docs/pages/x.md", *pair) for rule, pairs in SEEDED.items() for pair in pairs]
     samples += [("terms", "stages/w/01_x/x.cu", *pair) for pair in SOURCES]
     for rule, path, right, wrong in samples:
@@ -393,7 +394,7 @@ def unnoticed():
 
 
 def check_files(names, advise):
-    """Prints what is found in some files; the exit status."""
+    """Prints the findings in some files; returns the exit status."""
     status = 0
     for name in names:
         text, path = pathlib.Path(name).read_text(), pathlib.Path(name).resolve().as_posix()
@@ -409,9 +410,9 @@ def check_files(names, advise):
 
 
 def main(*words):
-    """Checks all rewritten files, or some."""
+    """Checks all rewritten files, or the given files."""
     if len(words) == 1 and pathlib.Path(words[0]).is_dir():
-        import tap  # only the build has it on its path
+        import tap  # only the build has tap on its path
         root = pathlib.Path(words[0]).resolve()
         tap.report((("every pattern of rewritten files matches some", (p for p in REWRITTEN if not any(root.glob(p)))),
                     ("standard terms are used", over(root, "terms")),

@@ -1,7 +1,7 @@
-"""Least squares by the stage programs against LAPACK's, and what the chapter shows of them against what they print:
-coefficients_test.py PROGRAMS TABLES. Speaks TAP.
+"""Compares least squares by the stage programs with LAPACK, and the chapter's tables with the programs' output:
+coefficients_test.py PROGRAMS TABLES. Prints TAP.
 
-NumPy calls LAPACK, which takes a matrix apart without forming AᵀA.
+NumPy calls LAPACK, which factorises a matrix without forming AᵀA.
 """
 
 import os
@@ -30,14 +30,14 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 def solved(way, a, b):
-    """A solution by the programs."""
+    """A solution by the stage programs."""
     with tempfile.TemporaryDirectory() as directory:
         return way(least_squares.Terminal(PROGRAMS, directory), a, b)
 
 
 def is_within_bound(a, b, x):
-    """Whether x is that of LAPACK but for what the normal equations cost: the square of the condition, times what is
-    rounded in sums of so many terms, on the scale of what x may be (Higham 2002, section 20.4)."""
+    """Whether x agrees with LAPACK's solution within the error of the normal equations: the square of the condition
+    number, times the rounding errors of sums of `rows` terms, on the scale of x (Higham 2002, section 20.4)."""
     rows, columns = a.shape
     expected = numpy.linalg.lstsq(a, b, rcond=None)[0]
     rounding = (rows + 3 * columns) * columns * 2.0 ** -53
@@ -46,7 +46,7 @@ def is_within_bound(a, b, x):
 
 
 def systems():
-    """Random systems, of columns that are as long as each other, and of others."""
+    """Random systems, with columns of equal norms, and with columns of different norms."""
     for rows, columns in SHAPES:
         for scales in (numpy.ones(columns), 10.0 ** RANDOM.uniform(-2, 2, columns)):
             a = RANDOM.standard_normal((rows, columns)) * scales
@@ -55,9 +55,9 @@ def systems():
 
 
 def far_off(way):
-    """Systems that are solved otherwise than LAPACK solves them."""
+    """Yields systems whose solution differs from LAPACK's."""
     for a, b in systems():
-        # What fits exactly leaves no residual, and a pivot that is rounding alone.
+        # An exact fit has no residual, so its last pivot contains only rounding errors.
         if way == WAYS["a bordered matrix"] and a.shape[0] <= a.shape[1]:
             continue
         x = solved(way, a, b)
@@ -66,7 +66,7 @@ def far_off(way):
 
 
 def unnoticed():
-    """Solutions that are wrong and pass for right."""
+    """Yields wrong solutions that are accepted."""
     a, b = RANDOM.standard_normal((50, 4)), RANDOM.standard_normal(50)
     x = solved(least_squares.solve, a, b)
     for what, wrong in (("off", x * (1 + 1e-9)), ("swapped", x[::-1]), ("not a number", x * numpy.nan),
@@ -76,7 +76,7 @@ def unnoticed():
 
 
 def wrong_residuals():
-    """Residuals that are not the last pivots."""
+    """Yields residuals that differ from the last pivots."""
     for a, b in systems():
         if a.shape[0] > a.shape[1]:
             with tempfile.TemporaryDirectory() as directory:
@@ -86,9 +86,9 @@ def wrong_residuals():
 
 
 def dependent_columns_that_pass():
-    """Columns of whole numbers of which one is twice another: the pivot is exactly zero."""
+    """Yields a sentence if integer columns are accepted although one is twice another, so that the pivot is exactly zero."""
     a = RANDOM.integers(-9, 10, (20, 3)).astype(float)
-    a[:, 0] = [8] * 16 + [0] * 4  # of length 32, by which a division is exact
+    a[:, 0] = [8] * 16 + [0] * 4  # the norm of the column is 32, so divisions by it are exact
     a[:, 2] = 2 * a[:, 0]
     try:
         solved(least_squares.solve, a, a[:, 1])
@@ -99,7 +99,7 @@ def dependent_columns_that_pass():
 
 
 def columns_that_are_told_apart():
-    """Läuchli's, which f64 tells apart, and whose products it does not."""
+    """Yields a sentence if Läuchli's matrix is accepted: its columns are independent in f64, but their products are not."""
     a = numpy.array([[1, 1], [1e-8, 0], [0, 1e-8]])
     if numpy.linalg.matrix_rank(a) != 2:
         yield "LAPACK finds them alike"
@@ -112,7 +112,7 @@ def columns_that_are_told_apart():
 
 
 def differences(name, shown, fresh, alike):
-    """Lines that are not what the programs print; numbers may differ as `alike` says."""
+    """Yields lines that differ from the output of the programs; `alike` decides whether two numbers may differ."""
     if NUMBER.sub("#", shown) != NUMBER.sub("#", fresh):
         yield f"{name}.txt is not what `python3 docs fits` makes"
         return
@@ -122,9 +122,9 @@ def differences(name, shown, fresh, alike):
 
 
 def outdated(name, fresh):
-    """How a table of the chapter differs from a fresh one. Errors come from rounding: another compiler or LAPACK has
-    others, of this size. Where nothing is left of the coefficients, what comes out is chance, but for a refusal in the
-    end."""
+    """The differences between a table of the chapter and a new one. Errors come from rounding, so another compiler or
+    LAPACK has other errors of this size. If no correct digit of the coefficients is left, the errors are random, and
+    only a final refusal is compared."""
     shown = pathlib.Path(TABLES, f"{name}.txt").read_text()
     if name not in ("degrees", "bases"):
         yield from differences(name, shown, fresh, lambda old, new: numpy.isclose(old, new, rtol=1e-6))

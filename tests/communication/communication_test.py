@@ -1,7 +1,7 @@
-"""The model of communication, what it is measured with and what it is held to. Speaks TAP.
+"""Tests the model of communication, its measurements and its recordings. Prints TAP.
 
-Usage: communication_test.py [--watched] MPIEXEC COUNTED MESSAGES PROGRAM ..., stages on ranks among the programs; or without
-these where there is no MPI. With --watched only what starts them is checked.
+Usage: communication_test.py [--watched] MPIEXEC COUNTED MESSAGES PROGRAM ...; the programs include stages on ranks.
+Without MPI, there are no arguments. With --watched, only tests that start these programs run.
 """
 
 import importlib.util
@@ -25,29 +25,29 @@ MPIEXEC, COUNTED, MESSAGES, *PROGRAMS = sys.argv[1 + WATCHED:] or [None] * 3
 SEED = int(os.environ.get("STAIRCASE_TEST_SEED", secrets.randbits(30)))
 RANDOM = random.Random(SEED)
 RESULTS = figures.Results(ROOT / "docs" / "results")
-OWN = tempfile.TemporaryDirectory()  # launchers that start at the same time must not share theirs
+OWN = tempfile.TemporaryDirectory()  # launchers that start at the same time must not share their directories
 ENVIRONMENT = os.environ | {
     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
     "OMPI_MCA_orte_execute_quiet": "1", "OMPI_MCA_btl": "^tcp,ofi",
-    # In a container a rank may not read another one's memory.
+    # In a container, a rank may be unable to read the memory of another rank.
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_orte_tmpdir_base": OWN.name,
     "PRTE_MCA_prte_tmpdir_base": OWN.name}
 
 
 def different(what, found, expected, tolerance=1e-9):
-    """A sentence if a number is not what it should be."""
+    """Yields a sentence if a number differs from the expected one."""
     if not math.isclose(found, expected, rel_tol=tolerance):
         yield f"{what}: {found}, not {expected} (STAIRCASE_TEST_SEED={SEED})"
 
 
 def some_costs():
-    """Prices at random."""
+    """Random costs."""
     alpha = RANDOM.uniform(1e-7, 1e-5)
     return communication.Costs(alpha, RANDOM.uniform(1e-11, 1e-9), RANDOM.uniform(1e-10, 1e-8), alpha / 2)
 
 
 def wrong_fits():
-    """Lines that are not found among their own points, or not near noisy ones."""
+    """Yields lines that a fit to their own points does not find, or that it does not find approximately with noise."""
     for _ in range(20):
         costs = some_costs()
         for noise, tolerance in ((0, 1e-9), (0.01, 0.05)):
@@ -59,7 +59,7 @@ def wrong_fits():
 
 
 def wrong_steps():
-    """Steps that are not the sum of their parts."""
+    """Yields steps whose time is not the sum of their parts."""
     free, still = communication.Costs(0, 0, 1), communication.Costs(1, 0, 0)
     for stage, count in zip(communication.STAGES, (2, 4, 4, 4)):
         yield from different(f"cells of {stage}", communication.step_time(free, stage, 64, 64, 16), 256)
@@ -76,18 +76,18 @@ def wrong_steps():
 
 
 def best_width(costs, case):
-    """The best width of a halo where messages of all sizes have the same prices."""
+    """The best width of a halo if messages of all sizes have the same costs."""
     return communication.best_width(case, lambda width: communication.wide(costs, case, width))
 
 
 def wrong_widths():
-    """Wide halos that do not cost what a walk over cells and messages counts."""
+    """Yields wide halos whose cost differs from a count of cells and messages."""
     for _ in range(20):
         costs, width = some_costs(), RANDOM.randrange(1, 9)
         case = communication.Case(RANDOM.randrange(64, 128) * 4, RANDOM.randrange(64, 128) * 4, 4, 4)
         rows, cols = case.own
         time = 0
-        for k in reversed(range(width)):  # cells still right around the block
+        for k in reversed(range(width)):  # cells around the block that are still correct
             time += costs.gamma * (rows + 2 * k) * (cols + 2 * k)
         for size in (width * cols, width * cols, width * (rows + 2 * width), width * (rows + 2 * width)):
             time += costs.alpha + costs.beta * 8 * size
@@ -103,7 +103,7 @@ def wrong_widths():
 
 
 def wrong_examples():
-    """Numbers on the page that do not follow from the platform's prices."""
+    """Yields numbers on the page that do not follow from the platform's costs."""
     costs = communication.platform_costs(ROOT / communication.PLATFORM, 4096)
     yield from different("alpha", costs.alpha, 1.4e-6)
     yield from different("an edge that costs a message", costs.alpha / costs.gamma, 560)
@@ -113,7 +113,8 @@ def wrong_examples():
 
 
 def wrong_crossings():
-    """Numbers of ranks from which blocks are said to win, and do not, but for the bytes of corners."""
+    """Yields numbers of ranks above which blocks should be faster than rows, and are not, apart from the bytes of
+    corners."""
     for _ in range(50):
         costs, n = some_costs(), RANDOM.choice((256, 1024, 8192))
         most = communication.ranks_for_blocks(costs, n)
@@ -127,7 +128,7 @@ def wrong_crossings():
 
 
 def counted(program, ranks, **parameters):
-    """What each rank counted of its messages."""
+    """The counts of each rank's messages."""
     with tempfile.TemporaryDirectory() as name:
         environment = ENVIRONMENT | {"LD_PRELOAD": COUNTED, "STAIRCASE_COUNTED": name,
                                      "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
@@ -142,13 +143,13 @@ def counted(program, ranks, **parameters):
 
 
 def programs_by_stage():
-    """The programs of stages that the model is about."""
+    """The programs of the stages that the model describes."""
     named = {pathlib.Path(program).name.partition("-")[2]: program for program in PROGRAMS}
     return {stage: named[stage] for stage in communication.STAGES}
 
 
 def uncounted():
-    """Messages and bytes of stages on ranks that the formulas do not say."""
+    """Yields messages and bytes of stages on ranks that differ from the formulas."""
     for stage, program in programs_by_stage().items():
         width = 3 if stage == communication.WIDE else 1
         sizes = communication.messages(stage, communication.case_of(stage, 24, 36, 4), width)
@@ -159,7 +160,7 @@ def uncounted():
 
 
 def unlike_chosen():
-    """Widths that the stage takes by itself and that are not about as good as the recorded prices allow."""
+    """Yields default widths of a stage that are clearly worse than the best width at the recorded costs."""
     recording = RESULTS.other(*communication.MEASURED)
     for n in communication.SIZES[:4]:
         case = communication.case_of(communication.WIDE, n, n, 2)
@@ -176,13 +177,13 @@ def unlike_chosen():
 
 
 def messages_on(ranks, *arguments):
-    """How the program that measures messages ended."""
+    """Runs the program that measures messages and returns its result."""
     return subprocess.run([MPIEXEC, "--oversubscribe", "-n", str(ranks), MESSAGES, *arguments], env=ENVIRONMENT,
                           capture_output=True, text=True, timeout=300)
 
 
 def unmeasured():
-    """Messages that are not measured, and mistakes that are not refused."""
+    """Yields messages that are not measured, and errors that are not refused."""
     found = json.loads(messages_on(2, "2", "64").stdout)
     if [each["bytes"] for each in found] != [8, 16, 32, 64]:
         yield f"sizes are {found}"
@@ -197,7 +198,7 @@ def unmeasured():
 
 
 def unlike_recorded():
-    """Figures of recordings that do not follow from what they hold."""
+    """Yields figures of recordings that do not follow from the recorded data."""
     for place, figures_of in ((communication.MEASURED, communication.figures_of),
                               (communication.SIMULATED, communication.simulated_figures)):
         recording = RESULTS.other(*place)
@@ -209,7 +210,7 @@ def unlike_recorded():
 
 
 def unlike_pages():
-    """What pages say of whole tables, and their recordings do not."""
+    """Yields statements of pages about whole tables that their recordings contradict."""
     for name, error in RESULTS.other(*communication.MEASURED)["figures"].items():
         if name.startswith("error_"):
             least, most = {"1": (-0.25, 0.25), "2": (-0.6, 0.05)}[name.split("_")[-2]]
@@ -228,7 +229,8 @@ def unlike_pages():
 
 
 def unlike_simulated():
-    """What is simulated and the model not within 15 %, or of another platform than the file has."""
+    """Yields simulated times that differ from the model by more than 15 %, or that belong to another platform than the
+    file's."""
     recording = RESULTS.other(*communication.SIMULATED)
     for what, stage, ranks, seconds, said in communication.simulated_runs(recording):
         if not abs(said / seconds - 1) <= 0.15:
@@ -240,7 +242,7 @@ def unlike_simulated():
 
 
 def unlike_simulated_now():
-    """Steps of the smallest case that are not simulated as they were recorded."""
+    """Yields steps of the smallest case whose simulated time differs from the recorded one."""
     recorded = RESULTS.other(*communication.SIMULATED)["simulated"]
     with tempfile.TemporaryDirectory() as name:
         path = pathlib.Path(name, "found.json")
@@ -253,7 +255,7 @@ def unlike_simulated_now():
 
 
 def unshown():
-    """Tables and plots of the page that are not made."""
+    """Yields tables and plots of the page that are not made."""
     from draw import communicating  # needs matplotlib
     page = ROOT / "docs" / "pages" / "what_communication_costs.md"
     with tempfile.TemporaryDirectory() as name:

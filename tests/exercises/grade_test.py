@@ -1,4 +1,5 @@
-"""The command grade, on submissions that are right, wrong, hostile or no programs: grade_test.py ROOT BUILD. Speaks TAP."""
+"""Tests the command grade on submissions that are correct, wrong, hostile or not programs: grade_test.py ROOT BUILD.
+Prints TAP."""
 
 import csv
 import json
@@ -20,7 +21,7 @@ ROOT, BUILD = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 STAGE = workshop.find(ROOT, "ata", "01")
 OWN = STAGE.source.read_text()
 BEGIN = '  timeline.begin("allocate");\n'
-SECONDS = 90  # of processor time, which the load of the machine does not change
+SECONDS = 90  # seconds of processor time, which do not depend on the load of the machine
 
 # Goes beyond every limit, one after the other: uses the network, writes into the submission, and fills the disk.
 HOSTILE = """
@@ -54,13 +55,13 @@ def changed(head, call):
 
 
 def tutor(*words, **options):
-    """Status, standard output and standard error of a command."""
+    """The exit status, the standard output and the standard error of a command."""
     ran = subprocess.run([sys.executable, ROOT / "common" / "tutor", BUILD, *words], text=True, capture_output=True, check=False, **options)
     return ran.returncode, ran.stdout, ran.stderr
 
 
 def refuses(words, fragment):
-    """Yields how a command does not refuse: one sentence with the offending value, status 2, nothing else."""
+    """Yields the differences from a correct refusal: one sentence with the offending value, status 2, nothing else."""
     status, said, error = tutor(*words)
     if status != 2 or said or error.count("\n") != 1 or not error.startswith("climb: ") or fragment not in error:
         yield f"{' '.join(map(str, words))}: status {status}: {said}{error}"
@@ -259,7 +260,8 @@ def kinds(directory):
 
 
 def is_hidden():
-    """Whether the user nobody, who runs submissions if root starts the command, cannot read the build directory. This is so in /root."""
+    """Whether the build directory is unreadable for the user nobody, who runs submissions if root starts the command,
+    as in /root."""
     return os.getuid() == 0 and subprocess.run([*confining.as_nobody(), "test", "-r", BUILD / "build.ninja"], check=False).returncode != 0
 
 
@@ -267,6 +269,6 @@ if is_hidden():
     tap.skip(f"the user nobody cannot read {BUILD}")
     sys.exit()
 with tempfile.TemporaryDirectory() as scratch:
-    os.chmod(scratch, 0o755)  # for the user nobody, if the user root runs this test
+    os.chmod(scratch, 0o755)  # for the user nobody, if root runs this test
     tap.report([(check.__doc__, check(pathlib.Path(scratch).resolve())) for check in
                 (bad_input, tables, names_and_texts, origins, progress, kinds, interrupted, grades)])

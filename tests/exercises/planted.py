@@ -1,7 +1,7 @@
 """Seeded faults of known kinds: changes to a stage's own source, and the answer that the tutor must give.
 
-Each has the stage, the kind of fault, pairs of original and changed text, the step that fails, and words that the answer must
-contain.
+Each fault has the stage, the kind, pairs of original and changed text, the step that must fail, and words that the
+answer must contain.
 """
 
 import dataclasses
@@ -110,7 +110,7 @@ ALL = [
     planted("ata 01", "no directive", "optimised", "nothing has changed", ("#pragma omp parallel for\n", "")),
     planted("ata 01", "the innermost loop is shared out", "optimised", "too small a part",
             ("#pragma omp parallel for\n", ""), ("      for (std::size_t j = 0; j < cols; ++j) c(i, j) +=",
-                                                 # In large problems that takes a minute, for teams beyond number.
+                                                 # Large problems start so many teams that a run would take a minute.
                                                  "#pragma omp parallel for if (rows <= 33)\n"
                                                  "      for (std::size_t j = 0; j < cols; ++j) c(i, j) +=")),
     planted("ata 06", "all tiles, in the same grid", "agrees", "", ("if (p == q) return;", "return;")),

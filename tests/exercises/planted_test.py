@@ -1,4 +1,4 @@
-"""The tutor's verdicts on correct solutions and on seeded faults of known kinds: planted_test.py ROOT BUILD [KIND]. Speaks TAP."""
+"""The tutor's verdicts on correct solutions and on seeded faults of known kinds: planted_test.py ROOT BUILD [KIND]. Prints TAP."""
 
 import concurrent.futures
 import os
@@ -15,14 +15,14 @@ from planted import ALL
 ROOT, BUILD = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 
 PLACES = building.Places(ROOT, BUILD)
-# Their own source passes: of each kind of program that is built in its own way.
+# Stages whose own source must pass, one for each kind of build.
 RIGHT = ["ata 01", "ata 03"]
 
 
 def checked(number, stage, text, last=None):
-    """The answers of the tutor to a source, up to one."""
+    """The answers of the tutor to a source, up to the step `last`."""
     stage = workshop.find(ROOT, *stage.split())
-    # The harness takes the names of workload and stage from the path; one that stays the same is in the compiler's cache.
+    # The harness takes the names of workload and stage from the path. A constant path allows hits in the compiler's cache.
     directory = BUILD / "exercises" / "planted" / str(number)
     source = directory / stage.workload / stage.name / stage.source.name
     source.parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def with_changes(planted):
 
 
 def right(number, stage):
-    """What is wrong with the answers to a stage's own source."""
+    """Errors in the answers to a stage's own source."""
     return [f"{step.name}: {step.says}" for step in checked(number, stage, own_source(stage)) if step.passed is False]
 
 

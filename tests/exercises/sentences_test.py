@@ -1,4 +1,5 @@
-"""The sentences that lead from a symptom to its cause, on made-up solutions and sources: sentences_test.py ROOT. Speaks TAP."""
+"""Tests the sentences that explain a symptom by its cause, on made-up solutions and sources: sentences_test.py ROOT.
+Prints TAP."""
 
 import array
 import pathlib
@@ -18,7 +19,7 @@ TILE = 16
 
 
 def solution_of(cols, element):
-    """A square solution by a function of row and column."""
+    """A square solution whose elements are a function of row and column."""
     return comparing.Solution((cols, cols), array.array("d", [element(i, j) for i in range(cols) for j in range(cols)]))
 
 

@@ -1,4 +1,5 @@
-"""What a stage is about is counted of it, and not of the stage before: stages_test.py ROOT BUILD WORKLOAD. Speaks TAP."""
+"""Checks that each stage shows its optimisation in the counters, and the previous stage does not: stages_test.py ROOT
+BUILD WORKLOAD. Prints TAP."""
 
 import pathlib
 import sys
@@ -14,13 +15,13 @@ import workshop
 ROOT, BUILD, WORKLOAD = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
 
 PLACES = building.Places(ROOT, BUILD)
-# What these change is timed, and not counted.
+# These optimisations are timed, not counted.
 UNCOUNTED = {"cholesky": ["23_deeper_mma"], "triangular_solve": ["08_prefetched", "12_two_step_prefetch"],
              "durbin_levinson": ["06_teams", "14_paired_steps"]}
 
 
 def problems(stage):
-    """Yields what is wrong with what is counted of a stage."""
+    """Yields errors in the counters of a stage."""
     claim = claims.claim_of(stage.workload, stage.name)
     if not claim.counters:
         if stage.name not in UNCOUNTED.get(stage.workload, []):
@@ -40,7 +41,7 @@ def problems(stage):
 
 
 def helped(stage):
-    """Yields what is wrong with the help for a stage."""
+    """Yields errors in the help for a stage."""
     header = workshop.header_of(stage)
     if not {"Changed", "Legal", "Expect"} <= set(header):
         yield f"its header has only {', '.join(header)}"

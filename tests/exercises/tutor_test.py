@@ -1,4 +1,5 @@
-"""The commands exercise, check, hint and solution, on working copies of the test's own: tutor_test.py ROOT BUILD. Speaks TAP."""
+"""Tests the commands exercise, check, hint and solution on working copies of this test: tutor_test.py ROOT BUILD.
+Prints TAP."""
 
 import hashlib
 import json
@@ -16,12 +17,12 @@ ROOT, BUILD = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 STAGES = ROOT / "stages" / "ata"
 
 
-# Of checks that come to an end: a busy machine must not change the answer.
+# For checks that terminate: the load of the machine must not change the answer.
 UNLIMITED = ("--seconds", "3600")
 
 
 def tutor(*words, copies, **options):
-    """Status, standard output and standard error of a command."""
+    """The exit status, the standard output and the standard error of a command."""
     if words[0] == "check" and "--seconds" not in words and len(words) > 2:
         words = (*words, *UNLIMITED)
     ran = subprocess.run([sys.executable, ROOT / "common" / "tutor", BUILD, *words, "--copies", copies], text=True,
@@ -30,14 +31,14 @@ def tutor(*words, copies, **options):
 
 
 def refuses(copies, words, fragment, **options):
-    """Yields how a command does not refuse: one sentence, status 2, nothing else."""
+    """Yields the differences from a correct refusal: one sentence, status 2, nothing else."""
     status, said, error = tutor(*words, copies=copies, **options)
     if status != 2 or said or error.count("\n") != 1 or not error.startswith("climb: ") or fragment not in error:
         yield f"{' '.join(words)}: status {status}: {said}{error}"
 
 
 def expects(copies, words, status, *fragments):
-    """Yields what is not as it must be of a command."""
+    """Yields the differences of a command's status and output from the expected ones."""
     ran, said, error = tutor(*words, copies=copies)
     if ran != status or error:
         yield f"{' '.join(words)}: status {ran}: {error}"
@@ -173,7 +174,7 @@ def skeleton(copies):
 
 
 def no_room():
-    """Limits the size of files that a process writes, as a full disk does."""
+    """Limits the size of files that a process writes, which has the effect of a full disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (8, 8))
 
 

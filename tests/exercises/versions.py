@@ -1,7 +1,7 @@
 """Versions of solutions as learners write them, and the answer that the tutor must give to each.
 
-Each has the stage, a name, the states of steps with words of the answer (regular expressions), and pairs of original and changed text.
-The original is a solution in versions/, if there is one for the stage, or else the stage's own source.
+Each version has the stage, a name, the states of steps with words of the answer (regular expressions), and pairs of original
+and changed text. The original is the solution in versions/ if there is one for the stage, or else the stage's own source.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ class Version:
 
     stage: str
     name: str
-    answers: dict  # by step: the state, and words that the sentences and remarks of the step must contain
+    answers: dict  # by step: the state, and words that the step's sentences and remarks must contain
     changes: tuple = ()
 
 
@@ -23,7 +23,7 @@ def version(stage, name, answers, *changes):
 
 
 def wrong(*words):
-    """The step fails with these words."""
+    """The expected answer of a step that fails with these words."""
     return ("no", *words)
 
 

@@ -1,4 +1,4 @@
-"""The tutor's answers to versions of solutions as learners write them: versions_test.py ROOT BUILD [NAME]. Speaks TAP."""
+"""The tutor's answers to versions of solutions as learners write them: versions_test.py ROOT BUILD [NAME]. Prints TAP."""
 
 import concurrent.futures
 import os
@@ -17,13 +17,13 @@ PLACES = building.Places(ROOT, BUILD)
 
 
 def original(stage):
-    """The source that versions of a stage change."""
+    """The source to which the changes of versions are applied."""
     own = pathlib.Path(__file__).with_name("versions") / f"{stage.workload}_{stage.number}.cu"
     return (own if own.exists() else stage.source).read_text()
 
 
 def problems(number, version):
-    """Yields how the answers to a version differ from those that it must get."""
+    """Yields the differences between the answers to a version and the expected ones."""
     stage = workshop.find(ROOT, *version.stage.split())
     text = original(stage)
     for before, after in version.changes:
@@ -31,7 +31,7 @@ def problems(number, version):
             yield f"'{before}' is not in the source"
             return
         text = text.replace(before, after)
-    # The harness takes the names of workload and stage from the path; one that stays the same is in the compiler's cache.
+    # The harness takes the names of workload and stage from the path. A constant path allows hits in the compiler's cache.
     directory = BUILD / "exercises" / "versions" / str(number)
     source = directory / stage.workload / stage.name / stage.source.name
     source.parent.mkdir(parents=True, exist_ok=True)

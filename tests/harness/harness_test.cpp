@@ -1,5 +1,5 @@
 /// \file
-/// The harness on toy stages, which run within this test: run_stage() as a stage's `main` calls it.
+/// Runs the harness on toy stages within this test, by run_stage(), as a stage's `main` calls it.
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -25,13 +25,13 @@ namespace {
 
 using nlohmann::json;
 
-/// A sum over a vector, which is the user's own or made before the solve.
+/// A sum over a vector, which is an input of the user or generated before the solve.
 struct Sum {
   std::int64_t n = 4;
   Elements<double> terms = {};
 };
 
-/// What the harness called, in order.
+/// The functions that the harness called, in order.
 std::vector<std::string> calls;
 
 void set_inputs(Sum& sum, std::vector<NpyArray> inputs) {
@@ -173,7 +173,7 @@ TEST(Input, HasAsManyElementsAsItNeeds) {
   expect_refusal(solve_for({1, 2, 3, 4, 5}), 2, {"in.npy", "5 elements;", "at most 4"});
 }
 
-/// What two files hold is taken over together, in the order of their options.
+/// The contents of two files are passed on together, in the order of their options.
 TEST(Input, MayComeFromSeveralFiles) {
   Workload<Sum, 1> two = workload;
   two.inputs.push_back({.rank = 2, .min = 0, .max = 9, .typical = 1, .meaning = "weights"});
@@ -362,8 +362,8 @@ TEST(Record, ContainsTheTimeOfACopyOnAGpuWithEnoughMemory) {
   EXPECT_FALSE(repeat(4008).contains("copy_seconds"));
 }
 
-/// Writes a file of which the system takes half, then sends a signal, in a process of its own;
-/// returns how that ended.
+/// Writes a file in a separate process that may write only half of it, then sends a signal. Returns
+/// how the process ended.
 int interrupted_by(int signal, const std::filesystem::path& path, bool ignored = false) {
   static int sent;
   sent = signal;

@@ -1,4 +1,4 @@
-"""The .npy files of the stages against NumPy: numpy_test.py STAGE_PROGRAM. Speaks TAP."""
+"""Tests the .npy files of the stages with NumPy: numpy_test.py STAGE_PROGRAM. Prints TAP."""
 
 import pathlib
 import subprocess
@@ -13,7 +13,7 @@ except ImportError:
 
 
 def solve(program, directory, *arguments):
-    """The solution as NumPy reads it."""
+    """The solution of a program, read by NumPy."""
     output = directory / "solution.npy"
     subprocess.run([program, "--dataset", "tiny", "--output", output, *arguments],
                    check=True, stdout=subprocess.DEVNULL)

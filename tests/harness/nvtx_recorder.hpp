@@ -1,10 +1,10 @@
 /// \file
-/// Stands in for a profiler: a library that NVTX loads and reports ranges to.
+/// Replaces a profiler: a library that NVTX loads and to which it reports ranges.
 
 #pragma once
 
 #include <string>
 #include <vector>
 
-/// What was reported so far: "push NAME" and "pop".
+/// The events so far: "push NAME" and "pop".
 std::vector<std::string>& nvtx_events();

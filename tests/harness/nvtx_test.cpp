@@ -1,5 +1,6 @@
 /// \file
-/// The phases of a timeline as a profiler sees them; NVTX_INJECTION64_PATH names the recorder.
+/// The phases of a timeline, as a profiler sees them. NVTX_INJECTION64_PATH is the path of the
+/// recorder.
 
 #include <gtest/gtest.h>
 

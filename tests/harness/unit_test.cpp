@@ -1,5 +1,5 @@
 /// \file
-/// The parts of common/ one by one.
+/// Tests the parts of common/ separately.
 
 #include <algorithm>
 #include <ceilings.hpp>
@@ -46,7 +46,7 @@ TEST(Array, IsBornPoisonedAndMovesWithoutCopying) {
   Array<float, 2> a(5, 7);
   EXPECT_TRUE(
       std::all_of(a.values().begin(), a.values().end(), [](float v) { return std::isnan(v); }));
-  const Array<double, 2> large(1000, 500);  // poisoned by several threads
+  const Array<double, 2> large(1000, 500);  // filled with a poison value by several threads
   EXPECT_TRUE(std::all_of(large.values().begin(), large.values().end(),
                           [](double v) { return std::isnan(v); }));
   const float* data = a.data();
@@ -135,7 +135,7 @@ TEST_F(Comparator, MeasuresTinyElementsAgainstTheFloor) {
       compare({{1}, Elements<double>{0}}, {{1}, Elements<double>{0}}, {.relative = 0}).equal);
 }
 
-/// C = AᵀA of a matrix whose columns have norms from 1e-120 to 1e120.
+/// C = AᵀA for a matrix whose columns have norms from 1e-120 to 1e120.
 class ComparatorByDiagonal : public testing::Test {
  protected:
   static constexpr std::size_t n = 5;
@@ -565,7 +565,8 @@ TEST(Machine, HasMemoryThatCanBeUsed) {
   EXPECT_GT(available_memory(), 0);
   EXPECT_LE(available_memory(), this_machine().memory);
   const double before = peak_memory();
-  const volatile std::size_t numbers = 8'000'000;  // a compiler may leave out what nobody asks for
+  const volatile std::size_t numbers = 8'000'000;  // prevents the compiler from removing an unused
+                                                   // allocation
   const Array<double, 1> a(numbers);
   EXPECT_TRUE(std::isnan(a(numbers - 1)));
   EXPECT_GE(peak_memory(), std::max(before, 64e6));
@@ -579,7 +580,7 @@ TEST(Machine, HasTheMemoryThatItsContainerLeaves) {
   EXPECT_GT(available_memory(group / ""), 1e6) << "no limit";
   write_text(group / "memory.max", "1000000\n");
   EXPECT_EQ(available_memory(group / ""), 300000);
-  // Pages of files give way to a program that wants their memory.
+  // Cached pages of files are freed if a program needs their memory.
   write_text(group / "memory.stat", "anon 100000\ninactive_file 500000\nactive_file 50000\n");
   EXPECT_EQ(available_memory(group / ""), 850000);
   write_text(group / "memory.current", "2000000\n");

@@ -1,4 +1,5 @@
-"""What docs/measure/conformance.py makes of what tests say, and of the recording of them: conformance_test.py ROOT. Speaks TAP."""
+"""Tests docs/measure/conformance.py: how it reads the output of tests, and its recording: conformance_test.py ROOT.
+Prints TAP."""
 
 import json
 import pathlib
@@ -15,7 +16,7 @@ SAID = "# STAIRCASE_TEST_SEED=7\nok 1 - threads run\n# x.cu:3: 1 instead of 2\nn
 
 
 def readings():
-    """Problems with what is read of a program's words."""
+    """Yields errors in reading the output of a program."""
     expected = {"passed": ["threads run"], "failed": ["blocks run"], "skipped": ["two devices"]}
     if (found := conformance.read(SAID, 1)) != expected:
         yield f"three tests are read as {found}"
@@ -28,7 +29,7 @@ def readings():
 
 
 def recorded():
-    """Problems with the recording: of programs and tests that are there still, and its table is its own."""
+    """Yields errors in the recording: programs or tests that no longer exist, and a wrong table."""
     recording = json.loads(RECORDING.read_text())
     for program, tests in recording["programs"].items():
         source = TESTS / f"{program}.cu"

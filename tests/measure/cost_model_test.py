@@ -1,4 +1,4 @@
-"""The cost model of a course as docs/measure/cost_model.py derives it: cost_model_test.py. Speaks TAP."""
+"""Tests the cost model of a course, which docs/measure/cost_model.py derives: cost_model_test.py. Prints TAP."""
 
 import math
 import pathlib
@@ -9,20 +9,20 @@ import tap
 from measure import cost_model, figures
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Prices and a problem from which the times of made-up recordings follow.
+# Costs and a problem that determine the times of made-up recordings.
 MODEL = cost_model.Prices(2e-6, 3e-10, 5e-9)
 OF_ROWS = 0.25
 
 
 def case_of(rows, cols, steps, threads=4, write=MODEL.write):
-    """A problem whose times are exactly what the model says."""
+    """A problem whose times follow exactly from the model."""
     regions, words = (2 * rows - 2) * steps, 2 * rows * cols * steps
     return cost_model.Case(rows, cols, steps, threads, tuple(
         OF_ROWS + more for more in (0, 2 * MODEL.region * regions, MODEL.read * words, write * words)))
 
 
 def run_of(case, value):
-    """A run of the four stages as a recording has it, the stages in another order."""
+    """A run of the four stages in the form of a recording, with the stages in another order."""
     parameters = {"rows": case.rows, "cols": case.cols, "steps": case.steps}
     records = [{"stage": stage, "threads": case.threads, "parameters": parameters, "seconds": {"median": seconds},
                 "repeats": [{}]} for stage, seconds in zip(cost_model.STAGES, case.times)]
@@ -36,7 +36,7 @@ def sweep_of(*runs):
 
 
 class Results:
-    """Made-up recordings: a sweep over threads and one over sizes, largest first."""
+    """Made-up recordings: a sweep over threads and a sweep over sizes, the largest size first."""
 
     def __init__(self):
         one, full = case_of(100, 50, 10, 1, 8e-9), case_of(100, 50, 10)
@@ -50,20 +50,20 @@ class Results:
 
 
 def different(what, found, expected):
-    """A sentence if a number is not what it should be."""
+    """Yields a sentence if a number differs from the expected one."""
     if not math.isclose(found, expected, rel_tol=1e-9):
         yield f"{what}: {found}, not {expected}"
 
 
 def wrong_prices():
-    """Prices that are not those which the times were made from."""
+    """Yields costs that differ from those that determine the times."""
     found = cost_model.prices(case_of(100, 50, 10))
     for name in ("region", "read", "write"):
         yield from different(name, getattr(found, name), getattr(MODEL, name))
 
 
 def wrong_counts():
-    """Numbers of regions and words that are not what stages 01 to 04 do."""
+    """Yields numbers of regions and words that differ from the work of stages 01 to 04."""
     case = case_of(100, 50, 10)
     yield from different("regions more than two per step", cost_model.regions_here(case), 10 * (2 * 100 - 2))
     yield from different("regions by the course's count", cost_model.regions_of_course(case), 10 * 100)
@@ -73,21 +73,21 @@ def wrong_counts():
 
 
 def wrong_predictions():
-    """Times on other sizes that do not follow from the prices."""
+    """Yields times on other sizes that do not follow from the costs."""
     for case in (case_of(7, 300, 3), case_of(1, 1, 1)):
         for stage, found, expected in zip(cost_model.STAGES[1:], cost_model.predicted(MODEL, case), case.times[1:]):
             yield from different(f"{stage} on {case.rows} rows", found, expected)
 
 
 def wrong_split():
-    """Parts of the price of a written word that are not one thread's share and the rest."""
+    """Yields wrong parts of the cost of a written word: one thread's part and the rest."""
     strides, sharing = cost_model.split_write(case_of(100, 50, 10), case_of(100, 50, 10, 1, 8e-9))
     yield from different("strides", strides, 8e-9 / 4)
     yield from different("sharing", sharing, 5e-9 - 8e-9 / 4)
 
 
 def wrong_course():
-    """Prices of the course's times that are not what its formulas give: 1.587 µs, 0.0697 ns, 0.982 ns."""
+    """Yields costs of the course that differ from the results of its formulas: 1.587 µs, 0.0697 ns, 0.982 ns."""
     found = cost_model.prices(cost_model.COURSE, cost_model.regions_of_course)
     if not 1.587e-6 <= found.region < 1.589e-6:  # the course's times have three digits; they give 1.588
         yield f"t_s is {found.region}"
@@ -101,7 +101,7 @@ def cells(text):
 
 
 def wrong_tables():
-    """Cells of tables of made-up recordings that are not what they should be."""
+    """Yields wrong cells in the tables of made-up recordings."""
     _, region, course, read, write, strides, sharing = cells(cost_model.derived_html(Results()))
     for row, expected in ((region, ["2.000 µs", "2.000 µs", "0.794 µs", ""]),
                           (course, ["3.960 µs", "3.960 µs", "1.588 µs", "1.587 µs"]),
@@ -118,7 +118,7 @@ def wrong_tables():
 
 
 def accepted_mistakes():
-    """Recordings without a stage, and tables that there are not, that nobody minds."""
+    """Yields recordings without a stage, and requests for unknown tables, that are accepted."""
     run = run_of(case_of(100, 50, 10), 4.0)
     del run["records"][0]["seconds"]
     try:
@@ -139,7 +139,7 @@ def accepted_mistakes():
 
 
 def wrong_files():
-    """Tables of the project's recordings that are not made for the page that asks for them."""
+    """Yields tables of the project's recordings that are not made for the page that requests them."""
     page = ROOT / "docs" / "pages" / "advection_cost_model.md"
     with tempfile.TemporaryDirectory() as name:
         cost_model.write(ROOT, [page], figures.Results(ROOT / "docs" / "results"), pathlib.Path(name))

@@ -1,6 +1,6 @@
-"""Recordings as docs/measure/record.py makes them: record_test.py ROOT RUNNER PROGRAMS. Speaks TAP.
+"""Tests the recordings of docs/measure/record.py: record_test.py ROOT RUNNER PROGRAMS. Prints TAP.
 
-The runner and two stages are the real ones, on tiny problems; a third stage is a script that fails.
+The runner and two stages are real ones, on tiny problems; a third stage is a script that fails.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ PLAN = {
 
 @contextlib.contextmanager
 def workplace():
-    """A directory with stage programs of which one fails, and a plan."""
+    """A directory with stage programs, one of which fails, and with a plan."""
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
         (directory / "programs").mkdir()
@@ -53,13 +53,13 @@ exit 3""")
 
 
 def write_program(path, text):
-    """A script that can be run."""
+    """Writes an executable script."""
     path.write_text(f"#!/bin/sh{text}\n")
     path.chmod(0o700)
 
 
 def recorded(directory, *arguments):
-    """The exit status of the recorder, what it prints and what it complains of."""
+    """The exit status of the recorder, its standard output and its standard error."""
     result = subprocess.run(
         [sys.executable, ROOT / "docs", "record", "--plan", directory / "plan.json", "--runner", RUNNER,
          "--programs", directory / "programs", "--source", ROOT, "--output", directory / "out", *arguments],
@@ -68,7 +68,7 @@ def recorded(directory, *arguments):
 
 
 def wrong_recordings():
-    """What is wrong with a plan's recordings."""
+    """Yields errors in the recordings of a plan."""
     with workplace() as directory:
         status, shown, complaints = recorded(directory, "here")
         if status != 1:
@@ -88,7 +88,7 @@ def wrong_recordings():
 
 
 def wrong_contents(out, shown):
-    """What is wrong in the files."""
+    """Yields errors in the recorded files."""
     run, = recordings.read(out / "once.json")["runs"]
     if [(one["stage"], len(one["repeats"])) for one in run["records"]] != [("00_original", 2), ("01_openmp", 2)]:
         yield f"once holds {run['records']}"
@@ -121,18 +121,18 @@ def wrong_contents(out, shown):
 
 
 def reread(text):
-    """A recording that was read and written again."""
+    """A recording after reading and writing it again."""
     return recordings.text_of(recordings.parse(text))
 
 
 def are_alike(text, other):
-    """Whether texts are the same but for digits that numbers need not have: the runner may write one more."""
+    """Whether two texts are equal up to redundant digits of numbers; the runner may write one more digit."""
     number = re.compile(r"\d+\.\d+(?:e[-+]\d+)?")
     return len({number.sub(lambda match: repr(float(match[0])), each) for each in (text, other)}) == 1
 
 
 def many_spans():
-    """What a sweep keeps of spans: those of the median repeat, unless they are too many."""
+    """Yields errors in the intervals that a sweep keeps: those of the median repeat, unless they are too many."""
     def repeat(seconds, count):
         return {"seconds": seconds, "beside": [{"name": "kernels", "begin": 0.0, "end": 1.0}] * count}
     many = recordings.MOST_SPANS + 1
@@ -145,7 +145,7 @@ def many_spans():
 
 
 def reformatted():
-    """Recordings that the runner writes otherwise than the book's scripts do, and that lose something on the way."""
+    """Yields recordings that the runner and the book's scripts write in different forms, and values that are lost."""
     with workplace() as directory:
         recorded(directory, "here", "--only", "fails,over_size")
         for path in sorted((directory / "out" / "here").glob("*.json")):
@@ -163,7 +163,7 @@ def reformatted():
 
 
 def in_other_forms():
-    """Recordings of the project that are laid out otherwise, or say twice what their run says."""
+    """Yields recordings of the project that have another layout, or that repeat values of their run."""
     for path in sorted(ROOT.glob("docs/results/*/*.json")):
         text = path.read_text()
         if not are_alike(text, reread(text) if '"runs":' in text else recordings.text_by_entry(json.loads(text))):
@@ -171,7 +171,7 @@ def in_other_forms():
 
 
 def wrong_choice():
-    """What is wrong when one entry is recorded alone, on a machine without a name."""
+    """Yields errors in recording a single entry on a machine without a name."""
     with workplace() as directory:
         status, _, complaints = recorded(directory, "--only", "once,with")
         if status != 0 or complaints:
@@ -187,7 +187,7 @@ def wrong_choice():
 
 
 def wrong_profiles():
-    """What is wrong with a profile by a profiler that says how it was called, or that fails."""
+    """Yields errors in a profile, with a profiler that prints its arguments, or that fails."""
     with workplace() as directory:
         for after, expected in (("", None), ("echo ==ERROR== locked; exit 1", "status 1: ==ERROR== locked"),
                                 ("exec true", "no counters")):
@@ -217,7 +217,7 @@ echo a solution
 
 
 def wrong_sweeps():
-    """What is wrong with the values of a sweep that a machine with two GPUs tries, or one without any."""
+    """Yields wrong values of a sweep on a machine with two GPUs, or without a GPU."""
     with tempfile.TemporaryDirectory() as name:
         path = os.environ["PATH"]
         for shown, expected in (("echo GPU 0; echo GPU 1", [1, 2]), ("echo it has failed; echo since; exit 9", [1])):
@@ -232,7 +232,7 @@ def wrong_sweeps():
 
 
 def wrong_cut_off():
-    """What is wrong with a sweep that ends before its last value."""
+    """Yields errors in a sweep that is interrupted before its last value."""
     with workplace() as directory:
         (directory / "plan.json").write_text(json.dumps({"recordings": [
             TINY | {"name": "cut", "stages": "01", "sweep": {"rows,cols": [8, -1]}}]}))
@@ -245,7 +245,7 @@ def wrong_cut_off():
 
 
 def accepted_mistakes():
-    """Mistakes in a plan or on the command line that are not refused in one sentence."""
+    """Yields errors in a plan or on the command line that are not refused in one sentence."""
     good = TINY | {"name": "a"}
 
     def plan(*entries, **others):
@@ -280,7 +280,7 @@ def accepted_mistakes():
 
 
 def missing_from_plan():
-    """What the project's plan names and that is not there."""
+    """Yields stages and programs that the project's plan names and that do not exist."""
     entries = record.read_plan(ROOT / "docs" / "results" / "plan.json")
     for entry in entries:
         if "program" in entry:
@@ -303,7 +303,7 @@ def missing_from_plan():
 
 
 def unrecorded_files():
-    """Recordings of the project that its plan does not make."""
+    """Yields recordings of the project that its plan does not produce."""
     names = {entry["name"] for entry in record.read_plan(ROOT / "docs" / "results" / "plan.json")}
     for path in sorted(ROOT.glob("docs/results/*/*.json")) + sorted(ROOT.glob("docs/results/*/*_ncu.csv")):
         if path.stem not in names | {"counters", "communication", "conformance", "sanitizers", "cuda"}:
@@ -311,7 +311,7 @@ def unrecorded_files():
 
 
 def quietly(check):
-    """The problems that a check finds, a line each, without what it prints."""
+    """The problems that a check yields, as a list, without the output that it prints."""
     with contextlib.redirect_stdout(io.StringIO()):
         problems = list(check())
     yield from (str(problem).replace("\n", " ") for problem in problems)

@@ -1,5 +1,5 @@
-"""What docs/measure/sanitizers.py makes of what compute-sanitizer says, and of the recording of it: sanitizers_test.py ROOT.
-Speaks TAP.
+"""Tests docs/measure/sanitizers.py: how it reads the output of compute-sanitizer, and its recording: sanitizers_test.py
+ROOT. Prints TAP.
 """
 
 import json
@@ -22,7 +22,7 @@ CLEAN = "========= COMPUTE-SANITIZER\nplanted_x.cu:7 is printed by the program\n
 
 
 def readings():
-    """Problems with what is read of a tool's words."""
+    """Yields errors in reading the output of a tool."""
     source = pathlib.Path("planted_x.cu")
     race = sanitizers.said(RACE, source)
     if race["errors"] != 1 or race["lines"] != [28, 30] or not race["first"].startswith("Error: Race reported between Write"):
@@ -34,7 +34,7 @@ def readings():
 
 
 def cases():
-    """Problems with what is planted: each case has kinds and lines, and all of the recording are there still."""
+    """Yields seeded faults without kinds or lines, and recorded cases that no longer exist."""
     known = {f"{source.stem}/{case}": entry for source in TESTS.glob("planted_*.cu")
              for case, entry in sanitizers.planted(source).items()}
     yield from (f"{name} has no planted line" for name, entry in known.items() if not entry["lines"] or not entry["kinds"])
@@ -42,7 +42,7 @@ def cases():
 
 
 def tables():
-    """Problems with the table: what it counts of three cases, and whether the one that is kept is of the recording."""
+    """Yields errors in the table of three cases, and a stored table that does not belong to the recording."""
     tool = {"errors": 0, "first": "", "lines": []}
     race = {"kinds": ["race"], "lines": [28]}
     of_two = {"twin": {"memcheck": tool | {"errors": 1, "first": "Program hit cudaErrorInvalidDevice"}}}

@@ -1,4 +1,5 @@
-"""What an environment with the package offers: environment_test.py PROGRAMS NOTEBOOK [--without-slice]. Speaks TAP.
+"""Tests an environment in which the package is installed: environment_test.py PROGRAMS NOTEBOOK [--without-slice].
+Prints TAP.
 
 PROGRAMS is the directory of the environment's commands, and NOTEBOOK the notebook of the first course. The Python that runs
 this has nbclient, nbformat and ipykernel, and imports the package from the environment that is checked.
@@ -45,12 +46,12 @@ LOOPS = """void scale(double* x, int n) {
 
 
 def run(*command, **how):
-    """Runs a command and returns what it said and its status."""
+    """Runs a command; returns its output and its status."""
     return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **how)
 
 
 def broken_commands():
-    """What is wrong with the commands of the environment."""
+    """Yields errors in the commands of the environment."""
     with tempfile.TemporaryDirectory() as directory:
         source, program = pathlib.Path(directory, "race.cu"), pathlib.Path(directory, "race")
         source.write_text(RACE)
@@ -100,7 +101,7 @@ class Kernel:
         self.setup.__exit__(*error)
 
     def run(self, text):
-        """Runs a cell: what it printed, its HTML, its text, and how it failed, as one text each."""
+        """Runs a cell; returns the printed output, the HTML, the text and the error, each as one text."""
         cell = nbformat.v4.new_code_cell(text)
         self.client.nb.cells.append(cell)
         try:
@@ -120,7 +121,7 @@ class Kernel:
 
 
 def wrong_cells():
-    """Cells that do not say what they should."""
+    """Yields cells whose output differs from the expected output."""
     with tempfile.TemporaryDirectory() as directory, Kernel(directory) as kernel:
         loaded = kernel.run("%load_ext cuda_on_cpu")
         if loaded["error"]:
@@ -163,7 +164,7 @@ def wrong_cells():
 
 
 def runs_on():
-    """Programs of cells that go on after the kernel was interrupted."""
+    """Yields programs of cells that continue after the kernel was interrupted."""
     with tempfile.TemporaryDirectory() as directory, Kernel(directory) as kernel:
         kernel.run("%load_ext cuda_on_cpu")
         client, manager = kernel.client.kc, kernel.client.km
@@ -190,7 +191,7 @@ def runs_on():
 
 
 def wrong_notebook():
-    """What is wrong with the notebook of the first course."""
+    """Yields errors in the notebook of the first course."""
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     nbformat.validate(notebook)
     for cell in notebook.cells:

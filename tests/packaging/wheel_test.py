@@ -1,4 +1,4 @@
-"""The Python package is built, installed and used: wheel_test.py ROOT WORK VERSION. Speaks TAP.
+"""Tests that the Python package can be built, installed and used: wheel_test.py ROOT WORK VERSION. Prints TAP.
 
 WORK is a directory that is kept between runs: it has the tools, which come from PyPI, and the build, which is brought up to date.
 Without the tools, nothing is tested, and the reason is given.
@@ -28,7 +28,7 @@ EXPECTED = ("native/bin/cuda-on-cpu", "native/lib/cuda_on_cpu/libcuda_on_cpu.a",
 
 
 def run(*command, **how):
-    """Runs a command; one that fails raises, with what it said."""
+    """Runs a command. If the command fails, raises an exception with its output."""
     result = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **how)
     if result.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, command))}: status {result.returncode}\n{result.stdout[-2000:]}{result.stderr[-2000:]}")
@@ -36,7 +36,7 @@ def run(*command, **how):
 
 
 def why_no_tools():
-    """Makes the environment that builds and executes notebooks; returns why it cannot be made, if so."""
+    """Makes the environment that builds and executes notebooks; returns the reason if this is impossible."""
     modules = "import mesonpy, mesonbuild, wheel, nbclient, ipykernel, nbformat"
     if PYTHON.exists() and subprocess.run([PYTHON, "-c", modules], capture_output=True, check=False).returncode == 0:
         return ""
@@ -51,7 +51,7 @@ def why_no_tools():
 
 
 def environment():
-    """With the tools on the PATH, as in a shell that has activated their environment."""
+    """The environment variables with the tools on the PATH, as in a shell that has activated the tools' environment."""
     return dict(os.environ, PATH=f"{TOOLS / 'bin'}:{os.environ['PATH']}")
 
 
@@ -70,7 +70,7 @@ def wheel():
 
 
 def wrong_wheel():
-    """What is wrong with the name, the size and the contents of the wheel."""
+    """Yields errors in the name, the size and the contents of the wheel."""
     if not re.fullmatch(rf"cuda_on_cpu-{re.escape(VERSION)}-py3-none-linux_\w+\.whl", wheel().name):
         yield f"the wheel is called {wheel().name}"
     if (size := wheel().stat().st_size) > MOST_BYTES:
@@ -88,7 +88,7 @@ def wrong_wheel():
 
 
 def incomplete_sdist():
-    """Sources that the wheel is built from and the sdist lacks."""
+    """Yields sources from which the wheel is built and that the sdist does not contain."""
     if subprocess.run(["git", "-C", PACKAGE, "rev-parse", "HEAD"], capture_output=True, check=False).returncode != 0:
         return
     name = run(PYTHON, "-c", "import sys, backend; print(backend.build_sdist(sys.argv[1]))", DIST, cwd=PACKAGE,
@@ -110,7 +110,7 @@ def incomplete_sdist():
 
 
 def wrong_environment():
-    """What the package lacks where it is installed. An environment with nothing else in it gets it; the kernel imports it from there."""
+    """Yields errors of the package in an environment that contains nothing else; a kernel imports the package from there."""
     run(sys.executable, "-m", "venv", "--clear", "--without-pip", CLEAN)
     run(PYTHON, "-m", "pip", "--python", CLEAN / "bin" / "python", "install", "--quiet", "--no-deps", "--no-index", wheel())
     notebook = WORK / "ata.ipynb"

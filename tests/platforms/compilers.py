@@ -73,19 +73,19 @@ def selection(targets, checkout=CHECKOUT):
 
 
 def files_of(targets, names, build):
-    """What Ninja calls the targets of these names."""
+    """The files that Ninja builds for the targets with some names."""
     return [os.path.relpath(file, build.resolve()) for target in targets if target["name"] in names
             for file in target["filename"][:1]]
 
 
 def messages(output):
-    """The warnings and errors in the output of a build, the linker's included, each once."""
+    """The warnings and errors of the compiler and the linker in the output of a build, without duplicates."""
     return list(dict.fromkeys(re.findall(r"^.*(?:warning|error|ld): .*$|^.*: (?:undefined reference|multiple definition) .*$",
                                          output, flags=re.MULTILINE)))
 
 
 def attempt(options, compiler):
-    """What a compiler makes of the selection."""
+    """The result of building the selection with a compiler."""
     began, found = time.monotonic(), shutil.which(compiler)
 
     def result(outcome, detail=(), version=""):
@@ -125,7 +125,7 @@ def table(results):
 
 
 def main(arguments):
-    """The exit status of the script."""
+    """Runs the script; returns its exit status."""
     options = parse(arguments)
     options.build.mkdir(parents=True, exist_ok=True)
     results = []

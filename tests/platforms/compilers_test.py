@@ -1,4 +1,5 @@
-"""What compilers.py builds, and what it reads of a compiler's output: compilers_test.py. Compiles nothing. Speaks TAP."""
+"""Tests the selection of compilers.py, and how it reads a compiler's output: compilers_test.py. Compiles nothing.
+Prints TAP."""
 
 import contextlib
 import io
@@ -12,12 +13,12 @@ ROOT = pathlib.Path("/source")
 
 
 def target(name, folder="stages", kind="executable"):
-    """What Meson reports about a target."""
+    """A target in the form that Meson reports."""
     return {"name": name, "type": kind, "defined_in": str(ROOT / folder / "meson.build"), "filename": [f"/build/{folder}/{name}"]}
 
 
 def selection():
-    """Targets that are selected or left out wrongly."""
+    """Yields targets that are selected or omitted wrongly."""
     chosen = [target("climb", "common/climb"), target("slice", "common/slicer"),
               target("cuda_on_cpu", "common/cuda_on_cpu", "static library"), target("ata-00_original"),
               target("ata-03_naive_cuda-cpu"), target("local_volatility-04_naive_cuda-cpu"), target("ata-baseline_openblas"),
@@ -34,7 +35,7 @@ def selection():
 
 
 def output():
-    """Messages that are missed or counted twice."""
+    """Yields messages that are missed or counted twice."""
     said = "a.cpp:1:2: warning: unused 'x' [-Wunused]\n" \
            "In file included from b\na.cpp:1:2: warning: unused 'x' [-Wunused]\n" \
            "b.cpp:3:4: error: no such thing\n[1/2] Compiling warning.cpp\n" \
@@ -50,7 +51,7 @@ def output():
 
 
 def missing():
-    """A compiler that is not there, without the right sentence and status."""
+    """Yields wrong sentences and statuses for a missing compiler."""
     shown, refused = io.StringIO(), io.StringIO()
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(shown), contextlib.redirect_stderr(refused):
         status = compilers.main(["--build", folder, "--meson", "meson", "g++-of-nowhere"])

@@ -18,7 +18,7 @@ import sys
 import from_nothing
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Where from_nothing.py puts the copy of the checkout.
+# The path to which from_nothing.py copies the checkout.
 CHECKOUT = pathlib.PurePosixPath("/root", "staircase")
 
 
@@ -76,7 +76,7 @@ def command_line(suite, lines, user, directory, run_by_user, cache):
 
 
 def main(arguments):
-    """The exit status of from_nothing.py, or 2 for files that cannot be executed."""
+    """Runs the script; returns the exit status of from_nothing.py, or 2 for files that cannot be executed."""
     parser = argparse.ArgumentParser(prog="container.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cache", metavar="DIR", help="cache directory of from_nothing.py")
     own, commands = from_nothing.commands_of(arguments)

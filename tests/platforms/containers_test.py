@@ -1,4 +1,4 @@
-"""The files for containers, hosted editors and code hosts: containers_test.py ROOT. Speaks TAP.
+"""Tests the files for containers, hosted editors and code hosts: containers_test.py ROOT. Prints TAP.
 
 The workflows are validated against the published schemas by check-jsonschema. The commands that these files contain are compared with
 those of ./climb and of the README, so that a changed command line cannot leave them behind. tests/platforms/container.py executes the
@@ -22,14 +22,14 @@ VALIDATOR = shutil.which("check-jsonschema", path=str(pathlib.Path(sys.executabl
 
 
 def validated(schema, paths):
-    """Yields what a published schema refuses in files."""
+    """Yields the errors that a validator reports for some files and a published schema."""
     ran = subprocess.run([VALIDATOR, "--builtin-schema", schema, *paths], capture_output=True, text=True, check=False)
     if ran.returncode != 0:
         yield ran.stdout + ran.stderr
 
 
 def invalid_files():
-    """Files that a published schema refuses, and a broken file that it would accept."""
+    """Yields files that a published schema refuses, and a broken file that it accepts."""
     if not WORKFLOWS:
         yield "there are no workflows"
     yield from validated("vendor.github-workflows", WORKFLOWS)
@@ -46,7 +46,8 @@ def readme_commands():
 
 
 def other_commands():
-    """Commands in the workflows and the container files that ./climb does not have, and commands of the README that CI does not run."""
+    """Yields commands in workflows and container files that ./climb does not have, and commands of the README that CI
+    does not run."""
     forms = set(re.findall(r"^ +(?:Usage: )?\./climb (?:\[SETUP\] |\[--yes\] )?([a-z]+)", subprocess.run(
         [ROOT / "climb", "--help"], capture_output=True, text=True, check=True).stdout, re.MULTILINE))
     files = [*WORKFLOWS, ROOT / "Dockerfile", ROOT / ".devcontainer" / "devcontainer.json"]
@@ -63,7 +64,7 @@ def other_commands():
 
 
 def wrong_devcontainer():
-    """What is wrong with the description of the container for hosted editors."""
+    """Yields errors in the description of the container for hosted editors."""
     path = ROOT / ".devcontainer" / "devcontainer.json"
     described = json.loads(path.read_text())
     if not (path.parent / described["build"]["dockerfile"]).resolve().samefile(ROOT / "Dockerfile"):
@@ -76,7 +77,8 @@ def wrong_devcontainer():
 
 
 def wrong_commands():
-    """Commands of container.py that from_nothing.py would read otherwise, or that root would run in place of the user."""
+    """Yields commands of container.py that from_nothing.py would split differently, or that root would run instead of
+    the user."""
     suite, lines, user, directory, command = container.plan((ROOT / "Dockerfile").read_text())
     run_by_user = [shlex.join(command), "true && false", "echo -- 'two words'"]
     words = container.command_line(suite, lines, user, directory, run_by_user, "a cache")
@@ -92,7 +94,7 @@ def wrong_commands():
 
 
 def copied_builds():
-    """Directories that git ignores and that would be copied into the container."""
+    """Yields directories that git ignores and that would be copied into the container."""
     ignored = (ROOT / ".dockerignore").read_text().split()
     for name in ("build*", "exercises", ".venv", ".climb.log"):
         if name not in ignored:

@@ -9,8 +9,8 @@ compiles: it links and runs no program. `--host` compiles the code for the host,
 Results are kept in BUILD, so that an interrupted run continues where it ended. The record,
 docs/results/platforms/cuda.json, keeps what it has of other toolkits and architectures.
 
-Which stages refuse to run on a GPU is worked out from their sources: from the compute capability that they ask for before
-their first launch, and from the shared memory of a block, for which the compiler evaluates their own expressions.
+The script determines from the sources which stages refuse to run on a GPU. A source contains the compute capability that
+a stage requires before its first launch, and the shared memory of a block, whose expressions the compiler evaluates.
 """
 
 import argparse
@@ -33,11 +33,11 @@ import recordings  # noqa: E402
 RECORD = ROOT / "docs/results/platforms/cuda.json"
 ARCHS = ["75", "80", "86", "87", "88", "89", "90", "90a", "100", "100a", "103", "107", "110", "120", "121"]
 
-# Bytes of shared memory that a block may have (CUDA C++ Programming Guide, "Compute Capabilities").
+# The most bytes of shared memory that a block may have (CUDA C++ Programming Guide, "Compute Capabilities").
 SHARED = {"75": 65536, "80": 166912, "86": 101376, "87": 166912, "88": 101376, "89": 101376, "90": 232448, "100": 232448,
           "103": 232448, "107": 232448, "110": 232448, "120": 101376, "121": 101376}
 
-# The columns of the table: GPUs, and the architecture that a build for them has.
+# The columns of the table: GPUs, and the architecture for which a build is compiled.
 GPUS = {"T4": "75", "A100": "80", "RTX 30": "86", "RTX 40": "89", "H100, H200": "90a", "B200": "100", "RTX 50": "120"}
 
 
@@ -46,21 +46,21 @@ def digits(arch):
 
 
 def capability(arch):
-    """"9.0" of 90a."""
+    """The compute capability of an architecture, such as "9.0" for "90a"."""
     return f"{digits(arch)[:-1]}.{digits(arch)[-1]}"
 
 
 def tens(text):
-    """90 of "9.0"."""
+    """A compute capability as an integer, such as 90 for "9.0"."""
     major, minor = text.split(".")
     return 10 * int(major) + int(minor)
 
 
-# --- What stages ask for
+# --- Requirements of stages
 
 
 def sources():
-    """The stages and baselines with kernels, by the name of their program."""
+    """The stages and baselines with kernels, by program name."""
     found = {}
     for path in sorted((ROOT / "stages").glob("*/*/*.cu")):
         directory = path.parent.name
@@ -69,7 +69,7 @@ def sources():
 
 
 def requirements(text):
-    """What a source asks for: `needs` in words, the least capability, and whether no other one will do."""
+    """The requirements of a source: `needs` in words, the least capability, and whether only this capability is accepted."""
     asked = ["7.5"]
     asked += [f"{major}.{minor}" for major, minor in re.findall(r"require_capability\((\d+), (\d+),", text)]
     asked += ["9.0"] * ("require_clusters()" in text or "require_wgmma()" in text)
@@ -82,14 +82,14 @@ def requirements(text):
 
 
 def shared_expressions(text):
-    """The sizes of dynamic shared memory that a source asks for, where they do not depend on the problem."""
+    """The sizes of dynamic shared memory that a source requests, as far as they do not depend on the problem."""
     found = re.findall(r"(?:require|allow)_shared_memory\((?:[\w<>:]+, )?(sizeof\([^;]*\))\);", text)
     found += re.findall(r"const std::size_t bytes = (sizeof\([^;]*\));", text)
     return sorted(set(found))
 
 
 def shared_bytes(nvcc, flags, build, path):
-    """The most dynamic shared memory that a stage asks for, by precision, as the compiler evaluates it."""
+    """The most dynamic shared memory, in bytes, that a stage requests in each precision, evaluated by the compiler."""
     text = path.read_text()
     expressions = shared_expressions(text)
     if not expressions:
@@ -119,7 +119,7 @@ def shared_bytes(nvcc, flags, build, path):
 
 
 def refusal(stage, arch):
-    """Why a stage does not run on GPUs of an architecture, in no precision; or nothing."""
+    """The reason why a stage runs in no precision on GPUs of an architecture; None if it runs."""
     has = capability(arch)
     if tens(has) < tens(stage["capability"]):
         return f"needs compute capability {stage['capability']}"
@@ -130,14 +130,15 @@ def refusal(stage, arch):
 
 
 def without_room(stage, arch):
-    """The precisions in which a stage asks for more shared memory than a block has there, and the words for it."""
+    """The precisions in which a stage requests more shared memory than a block has on an architecture, and a sentence
+    about them."""
     room = SHARED[digits(arch)]
     return {precision: f"needs {bytes} bytes of shared memory for a block, which has {room}"
             for precision, bytes in stage["shared"].items() if bytes > room}
 
 
 def refusals(stages, names, arch):
-    """The stages among those named that refuse such a GPU, and those that do in one precision."""
+    """The stages among those named that refuse such a GPU, and those that refuse it in one precision."""
     known = [name for name in sorted(names) if name in stages]
     whole = {name: why for name in known if (why := refusal(stages[name], arch))}
     return {"refused": whole,
@@ -152,7 +153,7 @@ OF_THE_BUILD = ("-gencode", "-lineinfo", "--compress-mode", "-DSTAIRCASE_GPU_ARC
 
 
 def commands(build):
-    """The compile commands of the build for .cu files: the file and its flags without those of an architecture."""
+    """The compile commands of the build for .cu files: each file, and its flags except those for an architecture."""
     listed = subprocess.run(["ninja", "-C", build, "-t", "compdb", "cuda_COMPILER"], capture_output=True, text=True,
                             check=True).stdout
     for entry in json.loads(listed):
@@ -167,7 +168,7 @@ def commands(build):
             elif word != "-c" and not word.startswith(OF_THE_BUILD):
                 flags.append(word)
         path = pathlib.Path(os.path.normpath(pathlib.Path(build, entry["file"])))
-        if "unity" in path.name:  # sources that are compiled together
+        if "unity" in path.name:  # this file includes several sources, which are compiled together
             for word in re.findall(r'#include\s*["<]([^">]+)[">]', path.read_text()):
                 yield pathlib.Path(os.path.normpath(path.parent / word)), flags
         else:
@@ -175,7 +176,7 @@ def commands(build):
 
 
 def closure(path, seen):
-    """A source and all of the project's headers that it includes."""
+    """Collects a source and all headers of the project that it includes."""
     if path in seen:
         return seen
     seen.add(path)
@@ -188,32 +189,32 @@ def closure(path, seen):
 
 
 class Kept:
-    """Answers about sources as they are now, kept in a file."""
+    """Answers about the present text of sources, cached in a file."""
 
     def __init__(self, file):
         self.file = pathlib.Path(file)
         self.known = json.loads(self.file.read_text()) if self.file.exists() else {}
 
     def key(self, path, question):
-        """Stands for a question about the text of a source and its headers."""
+        """The key of a question about the text of a source and its headers."""
         text = hashlib.sha256(" ".join(question).encode())
         for part in sorted(closure(path, set())):
             text.update(part.read_bytes())
         return text.hexdigest()
 
     def ask(self, path, question, answer):
-        """What `answer()` returns, or has returned before."""
+        """The cached result of `answer()`, which is called if there is none."""
         key = self.key(path, question)
         if key not in self.known:
             self.known[key] = answer()
         return self.known[key]
 
     def keep(self):
-        self.file.write_text(json.dumps(dict(self.known)))  # others may ask meanwhile
+        self.file.write_text(json.dumps(dict(self.known)))  # other threads may add answers meanwhile
 
 
 def compile_file(build, nvcc, path, flags, arch, with_host):
-    """What the compiler says against a file; nothing if it was compiled."""
+    """The compiler's messages about a file; empty if it was compiled."""
     with tempfile.NamedTemporaryFile(dir=build, suffix=".o") as result:
         done = subprocess.run(
             ["nice", "-n", "10", nvcc, "-c" if with_host else "-fatbin", *flags,
@@ -253,7 +254,7 @@ def write_record(record):
 
 
 def stages_asked(build, nvcc, files, jobs):
-    """What the stages of the build ask for, as their sources are now."""
+    """The requirements of the stages of the build, from their present sources."""
     kept = Kept(f"{build}/cuda_matrix_shared.json")
     flags = dict(files)
     stages = {name: path for name, path in sources().items() if path in flags}
@@ -297,7 +298,7 @@ def record_toolkit(build, nvcc, archs, jobs, with_host_of, only, interrupted):
                     kept.keep()
                     print(f"{version} {arch} {number}/{len(files)}", flush=True)
         kept.keep()
-        record = read_record()  # which another run may have written meanwhile
+        record = read_record()  # another run may have written the record meanwhile
         record["stages"] = stages
         entry = record["toolkits"].setdefault(version, {})
         names = [name_of(path) for path, _ in files]
@@ -320,7 +321,7 @@ def record_toolkit(build, nvcc, archs, jobs, with_host_of, only, interrupted):
 
 
 def spans(numbers):
-    """"03 to 07, 10" of the numbers of stages, within those of a workload."""
+    """The numbers of stages as ranges within those of a workload, such as "03 to 07, 10"."""
     parts = []
     for place, number in numbers:
         if parts and parts[-1][1][0] == place - 1:
@@ -331,7 +332,8 @@ def spans(numbers):
 
 
 def runs_on(record, name, arch):
-    """How a stage runs on GPUs of an architecture: "all", "f32", "f64" or "none"; None if that is not recorded."""
+    """The precisions in which a stage runs on GPUs of an architecture: "all", "f32", "f64" or "none"; None if not
+    recorded."""
     entries = [entry[arch] for entry in record["toolkits"].values() if arch in entry]
     if not any(name in entry["built"] or name in entry["failed"] for entry in entries):
         return None
@@ -343,7 +345,7 @@ def runs_on(record, name, arch):
 
 
 def table(record):
-    # GPUs side by side on which the same stages run have one column. Those of which not all is recorded have none.
+    # Adjacent GPUs on which the same stages run share one column. GPUs with incomplete records have no column.
     stages = [name for name in record["stages"] if "baseline" not in name]
     columns = []
     for gpu, arch in GPUS.items():

@@ -1,4 +1,4 @@
-"""What the configuration says of CUDA toolkits, and whether the record of what they built fits the sources.
+"""Tests the configuration for CUDA toolkits, and compares the record of cuda_matrix.py with the sources.
 
     python3 tests/platforms/cuda_test.py ROOT
 """
@@ -16,7 +16,7 @@ ROOT = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(ROOT / "tests/platforms"))
 import cuda_matrix  # noqa: E402
 
-# Looks like an nvcc of a toolkit, whose compiler for the host must be g++-12.
+# Behaves like the nvcc of a toolkit whose host compiler must be g++-12.
 NVCC = """#!/bin/sh
 case "$*" in
   *--version*) echo 'Cuda compilation tools, release {release}, V{release}.1' ;;
@@ -28,7 +28,7 @@ esac
 
 
 def answer(directory, how, archs, release="12.4", known="75 80 90", accepted="-E"):
-    """What the script prints with such an nvcc: architectures, the sentence, and its status."""
+    """The script's output with such an nvcc: architectures, the sentence, and its status."""
     nvcc = pathlib.Path(directory, "nvcc")
     if release is not None:
         nvcc.write_text(NVCC.format(release=release, known=known, accepted=accepted))
@@ -63,7 +63,8 @@ def toolkits():
 
 
 def needs(stages):
-    """A stage asks for what it names before it launches anything, and names what it asks for."""
+    """Yields stages that launch before they check a requirement, or whose named requirements differ from the checked
+    ones."""
     for name, path in stages.items():
         found = cuda_matrix.requirements(path.read_text())
         named = re.search(r"compute capability (\d+\.\d)", found["needs"])
@@ -93,7 +94,8 @@ def recorded(record, stages):
 
 
 def table(record):
-    """The README contains the table of stages and GPUs that the script makes from the record."""
+    """Yields a sentence if the README's table of stages and GPUs differs from the one that the script makes of the
+    record."""
     if cuda_matrix.table(record) not in (ROOT / "README.md").read_text():
         yield "README.md does not contain the table that cuda_matrix.py --table prints"
 

@@ -36,14 +36,14 @@ NAMESPACES = ("unshare", "--mount", "--pid", "--ipc", "--uts", "--fork", "--prop
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
-# Where distributions keep the certificates of all authorities in one file.
+# Files in which distributions store the certificates of all authorities.
 BUNDLES = (CERTIFICATES, "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem")
-# Variables that name such a file; programs in the root get the root's own file instead.
+# Variables with the path of such a file. In the root, they contain the path of the root's own file.
 NAMES_OF_BUNDLES = ("SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO")
 OF_PIP = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "PIP_PROXY", "PIP_RETRIES", "PIP_DEFAULT_TIMEOUT",
           "PIP_DISABLE_PIP_VERSION_CHECK")
 PROXIES = ("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy")
-# apt's options about the way to a mirror; all other options remain those of a new system.
+# apt's options for the way to a mirror. All other options remain those of a new system.
 OF_THE_NETWORK = re.compile(
     r'^Acquire::[\w:.+-]*(?:Proxy|Verify-Peer|Verify-Host|CaInfo|Retries|Timeout|Check-Valid-Until|Check-Date|ForceIPv\d) ".+";$')
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$")
@@ -100,13 +100,13 @@ def commands_of(arguments):
 
 
 def default_cache():
-    """The cache directory of a run that names none."""
+    """The cache directory of a run that does not name one."""
     home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     return pathlib.Path(home, "staircase", "platforms")
 
 
 def suite_by_parity(checkout=CHECKOUT):
-    """Debian 12 after an even number of commits and Debian 13 after an odd one."""
+    """Debian 12 for an even number of commits, and Debian 13 for an odd number."""
     with trusting_git() as environment:
         count = subprocess.run(["git", "-C", checkout, "rev-list", "--count", "HEAD"], env=environment, text=True,
                                capture_output=True, check=False)
@@ -197,8 +197,8 @@ def codename(release=pathlib.Path("/etc/os-release")):
 
 
 def sources_of_root(suite, entries, own):
-    """The mirror that this machine, a Debian of the codename `own`, uses, and the text of sources.list for a root of another
-    suite; (None, None) if the machine shows no mirror of Debian."""
+    """The mirror that this machine uses, which runs a Debian with the codename `own`, and the text of sources.list for
+    a root of another suite; (None, None) if the machine's configuration contains no mirror of Debian."""
     found = {}
     for entry in entries:
         for kind in ("", "-updates", "-security"):
@@ -210,12 +210,12 @@ def sources_of_root(suite, entries, own):
 
 
 def options_of_apt(dump):
-    """The lines of `apt-config dump` that lead to a mirror: proxies, certificates, retries, time limits."""
+    """The lines of `apt-config dump` about the way to a mirror: proxies, certificates, retries, time limits."""
     return "".join(f"{line}\n" for line in dump.splitlines() if OF_THE_NETWORK.match(line))
 
 
 def certificates(text):
-    """The certificates in a file of certificates."""
+    """The certificates in a text that may contain several."""
     return re.findall(r"-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----", text)
 
 
@@ -229,7 +229,7 @@ def bundle():
 
 
 def handed_over(environment):
-    """The variables of this machine's environment that commands in a root get too."""
+    """The variables of this machine's environment that commands in a root also get."""
     result = {}
     for name, value in environment.items():
         if name in NAMES_OF_BUNDLES:
@@ -268,7 +268,7 @@ def copy_checkout(source, destination):
             git(destination, "apply", "--whitespace=nowarn", "-", input=changes)
 
 
-# --- The outer process: it makes the namespaces and cleans up
+# --- The outer process: it creates the namespaces and cleans up
 
 
 def check_machine():
@@ -289,8 +289,8 @@ def check_machine():
 
 
 def remove(root):
-    """Deletes a root. All mounts below it belong to namespaces that have ended; should one be left in spite of that, it is not
-    entered."""
+    """Deletes a root. All mounts below it belong to namespaces that have ended. If a mount remains nevertheless, its
+    contents are not deleted."""
     if root.exists():
         subprocess.run(["rm", "-rf", "--one-file-system", "--", root], check=False)
 
@@ -300,7 +300,7 @@ def signals_interrupt():
     """Makes the usual signals raise Interrupted."""
     def interrupt(number, _):
         for other in before:
-            signal.signal(other, signal.SIG_IGN)  # while the root is removed
+            signal.signal(other, signal.SIG_IGN)  # until the root is removed
         raise Interrupted(number)
 
     before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
@@ -313,7 +313,7 @@ def signals_interrupt():
 
 @contextlib.contextmanager
 def locked(path):
-    """Holds a lock on a file; waits for another run that holds it."""
+    """Holds a lock on a file; waits if another run holds it."""
     with open(path, "w", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -324,8 +324,8 @@ def locked(path):
 
 
 def run_contained(options):
-    """Runs the inner process in namespaces of its own; its exit status. Its standard input is a pipe that it never reads from; the
-    end of the pipe tells it that this process was interrupted or killed."""
+    """Runs the inner process in its own namespaces; returns its exit status. The standard input of that process is a
+    pipe without data. The end of the pipe signals that this process was interrupted or killed."""
     with subprocess.Popen([*NAMESPACES, sys.executable, __file__, "--inside", json.dumps(vars(options), default=str)],
                           stdin=subprocess.PIPE, start_new_session=True) as process:
         try:
@@ -336,7 +336,7 @@ def run_contained(options):
 
 
 def outer(options):
-    """Makes a root, runs the commands in it and deletes it; the exit status."""
+    """Creates a root, runs the commands in it and deletes it; returns the exit status."""
     check_machine()
     options.suite = suite_by_parity() if options.alternate else options.suite or "trixie"
     packages = options.cache / "packages" / options.suite
@@ -348,7 +348,7 @@ def outer(options):
     with signals_interrupt(), locked(options.cache / "packages" / f"{options.suite}.lock"):
         try:
             if not options.keep:
-                remove(root)  # of a run that was killed
+                remove(root)  # the root of a run that was killed
             root.mkdir(parents=True, exist_ok=True)
             return run_contained(options)
         finally:
@@ -360,8 +360,8 @@ def outer(options):
 
 
 def init(options):
-    """Starts the worker as a child, collects ended processes as init does, and ends with the worker, or when the outer process
-    has closed the pipe. With this process, the kernel ends all others of the namespace."""
+    """Starts the worker as a child, reaps ended processes as init does, and ends with the worker or when the outer
+    process has closed the pipe. When this process ends, the kernel ends all other processes of the namespace."""
     os.umask(0o022)
     worker = os.fork()
     if worker == 0:
@@ -398,15 +398,15 @@ def quietly(what, *command, **options):
 
 
 def in_root(root, *command):
-    """Runs a step in the root, before it is the root of this process."""
+    """Runs a step in the root from outside, before this process enters the root."""
     environment = handed_over(os.environ) | {"PATH": PATH, "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive"}
     return quietly(f"'{shlex.join(command)}'", "chroot", root, *command, env=environment)
 
 
 def make_root(options, root, mirror):
-    """Installs the base system into the folder."""
+    """Installs the base system in the folder."""
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    for scheme in ("http", "https"):  # debootstrap downloads with wget, which does not know apt's proxy
+    for scheme in ("http", "https"):  # debootstrap downloads with wget, which does not read apt's proxy
         proxy = re.search(rf'^Acquire::{scheme}::Proxy "(.+)";$', apt_configuration(), flags=re.MULTILINE)
         if proxy:
             environment.setdefault(f"{scheme}_proxy", proxy[1])
@@ -423,14 +423,14 @@ def make_root(options, root, mirror):
 
 
 def apt_configuration():
-    """The options of this machine's apt, or nothing on a machine without apt."""
+    """The options of this machine's apt; empty on a machine without apt."""
     if shutil.which("apt-config") is None:
         return ""
     return options_of_apt(subprocess.run(["apt-config", "dump"], capture_output=True, text=True, check=False).stdout)
 
 
 def copy_if_there(source, destination):
-    """Copies a file that need not exist."""
+    """Copies a file if it exists."""
     source = pathlib.Path(source).expanduser()
     if source.is_file():
         destination.parent.mkdir(parents=True, exist_ok=True)
@@ -438,14 +438,15 @@ def copy_if_there(source, destination):
 
 
 def configure_root(root, text_of_sources):
-    """Hands over what this machine needs to reach its registries: names, mirrors, options of apt and pip, certificates."""
+    """Copies the settings that the root needs to reach its registries: names, mirrors, options of apt and pip,
+    certificates."""
     copy_if_there("/etc/resolv.conf", root / "etc/resolv.conf")
     copy_if_there("/etc/hosts", root / "etc/hosts")
     with open(root / "etc/hosts", "a", encoding="utf-8") as hosts:
         hosts.write(f"127.0.0.1 localhost {os.uname().nodename}\n")
     if text_of_sources:
         (root / "etc/apt/sources.list").write_text(text_of_sources)
-    # The root is thrown away; as in the images of containers, dpkg need not wait for the disk.
+    # The root is temporary, so dpkg need not wait for the disk, as in container images.
     (root / "etc/dpkg/dpkg.cfg.d/unsafe-io").write_text("force-unsafe-io\n")
     options = apt_configuration()
     (root / "etc/apt/apt.conf.d/90of-the-host").write_text(options)
@@ -464,7 +465,7 @@ def configure_root(root, text_of_sources):
 
 
 def mount(kind, target, options=""):
-    """Mounts a file system of a kind on a folder, which is made if it is missing."""
+    """Mounts a file system of a kind on a folder, which is created if it is missing."""
     target.mkdir(parents=True, exist_ok=True)
     quietly(f"mounting {target}", "mount", "-t", kind, *(["-o", options] if options else []), kind, target)
 
@@ -475,8 +476,8 @@ def bind(source, target):
 
 
 def mount_all(options, root):
-    """Mounts what a container has, the package archive and the compiler cache."""
-    bind(root, root)  # pivot_root wants a mount point
+    """Mounts the file systems of a container, the package archive and the compiler cache."""
+    bind(root, root)  # pivot_root requires a mount point
     mount("proc", root / "proc", "nosuid,nodev,noexec")
     mount("sysfs", root / "sys", "ro,nosuid,nodev,noexec")
     mount("tmpfs", root / "dev", "nosuid,mode=755,size=1m")
@@ -494,7 +495,7 @@ def mount_all(options, root):
 
 
 def enter(root):
-    """Makes the root that of this process and of all that it starts, and takes the file systems of this machine away."""
+    """Makes the root the file system of this process and of its children, and unmounts the file systems of this machine."""
     os.chdir(root)
     quietly("pivot_root", "pivot_root", ".", "mnt")
     os.chdir("/")
@@ -502,13 +503,13 @@ def enter(root):
 
 
 def home_of(options):
-    """The home of the user who runs the commands, as the root sees it."""
+    """The home directory of the user who runs the commands, as a path in the root."""
     return pathlib.Path("/home", USER) if options.user else pathlib.Path("/root")
 
 
 def environment_of(options, checkout):
-    """The environment of a command: that of a new system, what was handed over, and a compiler cache that does not depend on the
-    folder of the checkout."""
+    """The environment of a command: the environment of a new system, copied variables, and a compiler cache that does
+    not depend on the folder of the checkout."""
     return handed_over(os.environ) | {
         "PATH": PATH, "HOME": str(home_of(options)), "SHELL": "/bin/bash", "USER": USER if options.user else "root",
         "LOGNAME": USER if options.user else "root", "CCACHE_DIR": "/var/cache/ccache", "CCACHE_UMASK": "000",
@@ -517,12 +518,12 @@ def environment_of(options, checkout):
 
 
 def run_command(command, **options):
-    """Runs a command and prints its output as it comes; the exit status and the last line of the output."""
+    """Runs a command and prints its output immediately; returns the exit status and the last line of the output."""
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           **options) as process:
         tail = b""
         while True:
-            # A process that the command leaves behind may hold the pipe open; we do not wait for it.
+            # A process that the command leaves behind may keep the pipe open; we do not wait for it.
             ready, _, _ = select.select([process.stdout], [], [], 1)
             output = os.read(process.stdout.fileno(), 65536) if ready else b""
             if not output and (ready or process.poll() is not None):
@@ -535,13 +536,13 @@ def run_command(command, **options):
 
 
 def in_words(seconds):
-    """A duration for people."""
+    """A duration in minutes and seconds."""
     minutes, seconds = divmod(round(seconds), 60)
     return f"{minutes} min {seconds:02} s" if minutes else f"{seconds} s"
 
 
 def outcome(status, counts):
-    """What the table says about a command."""
+    """The outcome of a command for the table."""
     said = f"{counts[0]} passed, {counts[1]} failed, {counts[2]} skipped" if counts else ""
     if status == 0:
         return said or "passed"
@@ -550,7 +551,7 @@ def outcome(status, counts):
 
 
 def table(rows):
-    """Lines of a table with columns as wide as they need to be; a long command is cut."""
+    """Lines of a table with columns as wide as necessary; a long command is shortened."""
     rows = [("suite", "command", "outcome", "time"),
             *((suite, textwrap.shorten(command, 60, placeholder=" ..."), said, took) for suite, command, said, took in rows)]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
@@ -558,7 +559,7 @@ def table(rows):
 
 
 def work(options):
-    """Makes the root, runs the commands and prints the table; the exit status."""
+    """Creates the root, runs the commands and prints the table; returns the exit status."""
     root, began = options.root, time.monotonic()
     mirror, text_of_sources = sources_of_root(options.suite, sources(), codename())
     say(f"making a bare root of {options.suite} in {root} ...")
@@ -595,7 +596,7 @@ def work(options):
         bad = bad or status != 0
         rows.append((options.suite, shown, outcome(status, counts and counts.groups()), in_words(time.monotonic() - began)))
     if not bad:
-        # Superseded packages leave the archive; without them it stays at the size of one set of packages.
+        # Superseded packages are removed, so that the archive keeps the size of one set of packages.
         subprocess.run(["apt-get", "-qq", "autoclean"], env={"PATH": PATH}, capture_output=True, check=False)
     print("", *table(rows), sep="\n")
     if options.keep:
@@ -606,7 +607,7 @@ def work(options):
 
 
 def guarded(action):
-    """The exit status of an action; each way to fail is one message."""
+    """The exit status of an action; each kind of failure prints one message."""
     try:
         return action()
     except Unavailable as reason:
@@ -621,7 +622,7 @@ def guarded(action):
 
 
 def main(arguments):
-    """The exit status of the script."""
+    """Runs the script; returns its exit status."""
     if arguments[:1] == ["--inside"]:
         options = argparse.Namespace(**json.loads(arguments[1]))
         options.cache, options.root = pathlib.Path(options.cache), pathlib.Path(options.root)

@@ -1,5 +1,5 @@
-"""The command line of from_nothing.py, what it reads of a machine's configuration, and its copy of the checkout:
-from_nothing_test.py. Needs no root rights and makes no bare root. Speaks TAP."""
+"""Tests the command line of from_nothing.py, how it reads a machine's configuration, and its copy of the checkout:
+from_nothing_test.py. Needs no root privileges and creates no bare root. Prints TAP."""
 
 import json
 import os
@@ -55,14 +55,14 @@ DPkg::Post-Invoke:: "/usr/bin/touch /tmp/hook";
 
 
 def run(*arguments, **options):
-    """The exit status and all that the script prints."""
+    """The exit status and the output of the script."""
     ran = subprocess.run([sys.executable, SCRIPT, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                          stdin=subprocess.DEVNULL, check=False, **options)
     return ran.returncode, ran.stdout
 
 
 def refusals(folder):
-    """Wrong command lines that are not refused with status 2 and their reason."""
+    """Yields wrong command lines that are not refused with status 2 and the reason."""
     (folder / "full").mkdir()
     (folder / "full" / "file").touch()
     for arguments, reason in (((), "which command is to run"), (("--user",), "which command is to run"),
@@ -81,7 +81,7 @@ def refusals(folder):
 
 
 def help_is_printed():
-    """--help that does not describe every option."""
+    """Yields options that --help does not describe."""
     status, output = run("--help")
     if status != 0:
         yield f"status {status}"
@@ -90,7 +90,7 @@ def help_is_printed():
 
 
 def unavailable(folder):
-    """What is missing, not reported in one line with status 77."""
+    """Yields missing programs that are not reported in one line with status 77."""
     (folder / "tools").mkdir()
     (folder / "tools" / "git").symlink_to(shutil.which("git"))
     status, output = run("--cache", folder / "cache", "--", "./climb", env={"PATH": str(folder / "tools"), "HOME": str(folder)})
@@ -102,7 +102,7 @@ def unavailable(folder):
 
 
 def options_are_read(folder):
-    """Options and commands that are read wrongly."""
+    """Yields options and commands that are read wrongly."""
     options = from_nothing.parse(["--suite", "bookworm", "--user", "--include", "sudo,g++", "--prepare", "a b", "--prepare", "c",
                                   "--cache", str(folder), "--keep", str(folder / "new"), "--", "./climb", "--", "./climb",
                                   "test", "--quick"])
@@ -116,7 +116,7 @@ def options_are_read(folder):
 
 
 def configuration_is_read(folder):
-    """Sources, options of apt, certificates and variables that are read wrongly."""
+    """Yields sources, options of apt, certificates and variables that are read wrongly."""
     (folder / "apt" / "sources.list.d").mkdir(parents=True)
     (folder / "apt" / "sources.list").write_text(ONE_LINE)
     (folder / "apt" / "sources.list.d" / "debian.sources").write_text(DEB822)
@@ -175,7 +175,7 @@ def repository(folder):
 
 
 def copy_is_right(folder):
-    """Files that the copy of a checkout lacks, or should lack."""
+    """Yields files that the copy of a checkout lacks, and files that it should not contain."""
     source, copy = folder / "source ü", folder / "copy"
     repository(source)
     from_nothing.copy_checkout(source, copy)
@@ -204,7 +204,7 @@ def copy_is_right(folder):
 
 
 def table_is_right():
-    """Lines of the table, and durations, that are wrong."""
+    """Yields wrong lines of the table, and wrong durations."""
     rows = [("trixie", "./climb", from_nothing.outcome(0, None), from_nothing.in_words(59.6)),
             ("trixie", "x " * 60, from_nothing.outcome(-9, None), from_nothing.in_words(5)),
             ("trixie", "./climb test", from_nothing.outcome(1, ("3", "1", "0")), from_nothing.in_words(125))]
@@ -220,11 +220,11 @@ def table_is_right():
 
 
 def output_is_passed_on():
-    """A command whose exit status or last line is lost, and one that leaves a process behind."""
+    """Yields commands whose exit status or last line is lost, including a command that leaves a process behind."""
     for command, expected in ((["sh", "-c", "echo '1..0 # skipped'; echo 2 passed, 0 failed, 0 skipped; exit 3"],
                                (3, "2 passed, 0 failed, 0 skipped")),
                               (["sh", "-c", "echo last; sleep 30 & exit 0"], (0, "last")), (["true"], (0, ""))):
-        # The command's output is no TAP of ours.
+        # The command's output must not be mixed with the TAP of this test.
         with tempfile.TemporaryFile() as file:
             saved = os.dup(1)
             sys.stdout.flush()

@@ -1,8 +1,8 @@
 """Proves that a wheel of the Python package works in a bare system: wheel.py ROOT WHEEL
 
-ROOT is a directory made by debootstrap; it needs g++ and python3-venv, and nothing else of what the repository asks for. The wheel
-is installed there into a new environment, by a user without rights, and executes the notebook of the first course. Packages of
-PyPI are downloaded. The script has to be run as root, and changes nothing in ROOT but /tmp/wheel-proof.
+ROOT is a directory made by debootstrap; of the repository's requirements, it needs only g++ and python3-venv. An
+unprivileged user installs the wheel there into a new environment and executes the notebook of the first course.
+Packages are downloaded from PyPI. Root has to run the script, and it changes nothing in ROOT except /tmp/wheel-proof.
 """
 
 import os
@@ -20,7 +20,7 @@ PASSED_ON = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "no_proxy
 
 
 def within(root, command, **how):
-    """Runs a shell command in the root, as a user without rights; /proc is mounted for the time being."""
+    """Runs a shell command in the root as an unprivileged user; /proc is mounted meanwhile."""
     setup = 'mount -t proc proc "$1/proc" && exec chroot --userspec=65534:65534 "$1" /bin/sh -euc "$2"'
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     environment |= {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/tmp/wheel-proof", "LANG": "C.UTF-8",
@@ -31,7 +31,7 @@ def within(root, command, **how):
 
 
 def prepare(root, wheel):
-    """Puts the wheel, the notebook and the checks into the root."""
+    """Copies the wheel, the notebook and the checks into the root."""
     place = root / "tmp" / "wheel-proof"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
@@ -51,7 +51,7 @@ def can_slice(root):
 
 
 def main():
-    """Prints what the root has, and one TAP line per check."""
+    """Prints the software of the root, and one TAP line per check."""
     if len(sys.argv) != 3:
         sys.exit("usage: wheel.py ROOT WHEEL")
     if os.geteuid() != 0:

@@ -1,5 +1,6 @@
 /// \file
-/// A program that gives nothing back, and lets another thread send: what the counts must find.
+/// A program that frees no MPI object and sends a message from a second thread. The counts must
+/// show both.
 
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>

@@ -1,11 +1,11 @@
 /// \file
-/// Stands between a program and MPI by the profiling interface: counts messages, their bytes, and
-/// calls by other threads than the first, finds what is never given back, and lets a call fail on
-/// one rank.
+/// Wraps MPI by its profiling interface. It counts messages, their bytes, and calls by threads
+/// other than the first. It also finds objects that are never freed, and can let a call fail on one
+/// rank.
 ///
-/// Rank r writes STAIRCASE_COUNTED/r.json at the end. STAIRCASE_FAILING=CALL,RANK,N has the Nth
-/// call, from 1, of MPI_CALL on RANK return an error without doing anything; Init_thread starts MPI
-/// without any threads.
+/// Rank r writes STAIRCASE_COUNTED/r.json at the end. With STAIRCASE_FAILING=CALL,RANK,N, the Nth
+/// call of MPI_CALL on RANK, counted from 1, returns an error without any effect. If CALL is
+/// Init_thread, MPI starts without support for threads.
 
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
@@ -22,13 +22,13 @@ namespace {
 
 struct Counts {
   long messages = 0, received = 0, by_others = 0;
-  long begun = 0, prepared = 0;  ///< requests that are for once, and persistent ones
+  long begun = 0, prepared = 0;  ///< requests that are used once, and persistent requests
   long long bytes = 0, bytes_received = 0;
 };
 Counts counts;
 
-/// What a request sends or receives; one that is not persistent ends when it was waited for. With
-/// MPI_PROC_NULL nothing is sent or received, and a meeting is no message.
+/// What a request sends or receives. A request that is not persistent ends when a rank has waited
+/// for it. With MPI_PROC_NULL nothing is sent or received, and a barrier is not a message.
 struct Request {
   bool sends;
   long long bytes;
@@ -59,7 +59,7 @@ int rank() {
   return rank;
 }
 
-/// Whether this call is the one that has to fail.
+/// Whether this call is the one that STAIRCASE_FAILING selects.
 bool fails(const char* call) {
   static std::map<std::string, int> calls;
   const char* wanted = std::getenv("STAIRCASE_FAILING");
@@ -82,7 +82,7 @@ void start(MPI_Request request) {
   if (what.is_message) count(what.sends, what.bytes);
 }
 
-/// Behind a wait: requests before and after it.
+/// Ends requests after a wait; `before` contains the requests as they were before it.
 void end(const std::vector<MPI_Request>& before) {
   for (const MPI_Request request : before) {
     const auto found = requests.find(request);
@@ -172,7 +172,7 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
 
 int MPI_Request_free(MPI_Request* request) {
   const auto found = requests.find(*request);
-  // One that is still on its way stays in the list.
+  // A request that is still in transit stays in the list.
   if (found != requests.end() && !found->second.active) requests.erase(found);
   return PMPI_Request_free(request);
 }

@@ -1,6 +1,6 @@
-"""A stage on several GPUs of one process, on the CPU device: gpus_test.py PROGRAM STAGE_ZERO. Speaks TAP.
+"""Tests a stage that uses several GPUs in one process, on the CPU device: gpus_test.py PROGRAM STAGE_ZERO. Prints TAP.
 
-Fields are random, anew each time, or as STAIRCASE_TEST_SEED says.
+Fields are random. The seed of the fields is new each time, or the value of STAIRCASE_TEST_SEED.
 """
 
 import os
@@ -15,7 +15,8 @@ import numpy
 import tap
 
 PROGRAM, STAGE_ZERO = sys.argv[1:]
-# As many GPUs as rows, fewer rows than GPUs, one GPU that is its own neighbour, two that are on both sides.
+# Cases with as many GPUs as rows, fewer rows than GPUs, a GPU that is its own neighbour, and two GPUs that are
+# neighbours on both sides.
 CASES = ((1, (1, 1)), (1, (7, 5)), (2, (2, 9)), (2, (23, 31)), (3, (3, 40)), (3, (50, 7)), (3, (2, 130)), (4, (101, 13)),
          (7, (7, 7)), (7, (16, 129)), (1, (1100, 3)), (2, (21, 1100)))
 STEPS = (0, 1, 2, 5, 8, 29)
@@ -24,13 +25,13 @@ RANDOM = numpy.random.default_rng(SEED)
 
 
 def run(program, *arguments, **environment):
-    """How a program ended."""
+    """Runs a program and returns its result."""
     return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=300,
                           env=os.environ | environment)
 
 
 def differences(directory, *arguments):
-    """Random fields that do not come out as stage zero carries them, but for rounding."""
+    """Yields random fields whose result differs from stage zero's by more than rounding errors."""
     for number, (gpus, shape) in enumerate(CASES):
         precision = "f32" if number % 3 == 2 else "f64"
         field = RANDOM.standard_normal(shape)
@@ -51,12 +52,12 @@ def differences(directory, *arguments):
 
 
 def raced(directory):
-    """What the analysis finds."""
+    """Yields the findings of the analysis."""
     yield from differences(directory, "--analyze")
 
 
 def unlike(directory):
-    """Numbers of GPUs, as a parameter, that do not give the digits of one."""
+    """Yields numbers of GPUs, given as a parameter, that change a digit of the result."""
     fields = []
     for gpus in range(5):
         own = run(PROGRAM, "--dataset", "tiny", "--set", f"gpus={gpus}", "--output", directory / "own.npy",
@@ -70,7 +71,7 @@ def unlike(directory):
 
 
 def careless(directory):
-    """Refusals and failures that are no sentence, or leave a file."""
+    """Yields refusals and failures that print no sentence, or that leave a file."""
     for expected, arguments, environment in ((77, ("--set", "gpus=3"), {"CUDA_ON_CPU_DEVICES": "2"}),
                                              (2, ("--set", "gpus=17"), {}), (2, ("--set", "gpus=-1"), {}),
                                              (3, (), {"CUDA_ON_CPU_LOST_AT": "1"}), (3, (), {"CUDA_ON_CPU_LOST_AT": "20"}),
@@ -80,14 +81,14 @@ def careless(directory):
         if own.returncode != expected or own.stdout or own.stderr.count("\n") != 1:
             yield f"{arguments} {environment}: {own.returncode}, {own.stdout!r} {own.stderr!r}"
         yield from (f"{path} is left" for path in directory.iterdir())
-    # Copies go round by the host where GPUs do not reach each other; kernels' own stores cannot.
+    # Copies pass through the host if GPUs have no peer access. Stores of kernels cannot do so.
     own = run(PROGRAM, "--dataset", "tiny", CUDA_ON_CPU_DEVICES="3", CUDA_ON_CPU_PEERS="2")
     if own.returncode != (77 if "11_" in PROGRAM else 0) or own.stderr.count("\n") != (1 if own.returncode else 0):
         yield f"GPUs that do not reach each other: {own.returncode}, {own.stderr!r}"
 
 
 def in_a_directory(problems):
-    """The problems that are found with a directory of their own."""
+    """The problems that a check finds in a temporary directory."""
     with tempfile.TemporaryDirectory() as directory:
         yield from problems(pathlib.Path(directory))
 

@@ -1,8 +1,8 @@
-"""A stage on ranks: ranks_test.py [--watched] MPIEXEC PROGRAM STAGE_ZERO COUNTED [CARELESS]. Speaks TAP.
+"""Tests a stage on ranks: ranks_test.py [--watched] MPIEXEC PROGRAM STAGE_ZERO COUNTED [CARELESS]. Prints TAP.
 
-COUNTED is the library of counted.cpp, which the program is started with; CARELESS the program of careless.cpp. More ranks
-run than there are cores. Fields are random, anew each time, or as STAIRCASE_TEST_SEED says. With --watched, messages are
-not counted: it does not depend on who watches.
+COUNTED is the library of counted.cpp, with which the program is started. CARELESS is the program of careless.cpp. There are
+more ranks than cores. Fields are random; the seed is new each time, or the value of STAIRCASE_TEST_SEED. With --watched,
+a sanitizer watches the program and messages are not counted, because their number does not depend on the sanitizer.
 """
 
 import itertools
@@ -25,7 +25,7 @@ STAGE = pathlib.Path(PROGRAM).name.partition("-")[2]
 GPUS = STAGE.startswith("08_")
 BLOCKS = not STAGE.startswith("01_") and not GPUS
 WIDE = STAGE.endswith("wide_halo")
-# What a stage has besides, in several forms: more threads than cores, and machines that are parts of this one.
+# Additional parameters of stages: more threads than cores, and nodes that are parts of this machine.
 MORE = {"06_mpi_and_openmp": [{"threads": 3}, {"threads": 2}, {}],
         "07_shared_windows": [{"node": 2}, {}, {"node": 3}, {"node": 1}]}.get(STAGE, [{}])
 RANKS = (1, 2, 3, 4, 6, 7)
@@ -37,19 +37,19 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.sta
     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_orte_execute_quiet": "1", "OMPI_MCA_btl": "^tcp,ofi",
     "OMP_WAIT_POLICY": "passive",
-    # In a container a rank may not read another one's memory.
+    # In a container, a rank may be unable to read the memory of another rank.
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-    # COUNTED is there before the sanitizer's own library.
+    # COUNTED is loaded before the sanitizer's library.
     "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:detect_leaks=0"}
 
 
 def started(ranks, *arguments, program=PROGRAM, **more):
-    """How a program ended that was started on so many ranks."""
+    """Starts a program on some ranks and returns its result."""
     command = [MPIEXEC, "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
     for name in more:
         command += ["-x", name]
-    # A hang is a failure; a machine with much to do is none.
-    with tempfile.TemporaryDirectory() as own:  # launchers that start at the same time must not share theirs
+    # A hang is a failure, but a slow run on a busy machine is not.
+    with tempfile.TemporaryDirectory() as own:  # launchers that start at the same time must not share their directories
         own = {"OMPI_MCA_orte_tmpdir_base": own, "PRTE_MCA_prte_tmpdir_base": own}
         ended = subprocess.run([*command, program, *map(str, arguments)], capture_output=True, text=True, check=False,
                                timeout=300, env=ENVIRONMENT | own | more)
@@ -64,14 +64,14 @@ def settings(**parameters):
 
 
 def grid_of(rows, cols, ranks):
-    """The grid of ranks whose blocks have the shortest edges, and of two alike the longer rows, as p and q."""
+    """The grid of p × q ranks whose blocks have the shortest edges; of two equal grids, the one with longer rows."""
     grids = [(p, ranks // p) for p in range(1, ranks + 1)
              if ranks % p == 0 and p <= rows and (ranks == p or BLOCKS and ranks // p <= cols)]
     return min(grids, key=lambda grid: (rows * grid[1] + cols * grid[0], -grid[0]))
 
 
 def differences(directory):
-    """Random fields that do not come out as stage zero carries them, bit by bit."""
+    """Yields random fields whose result differs from stage zero's in any bit."""
     forms = itertools.cycle(RANDOM.permutation(MORE))
     for number, ranks in enumerate(RANKS):
         # With sanitizers a start takes long, and one shape has the same accesses as two.
@@ -98,7 +98,7 @@ def differences(directory):
 
 
 def unlike_widths(directory):
-    """Widths of halos, up to the smallest block's edge, with which the field is another one."""
+    """Yields widths of halos, up to the smallest block's edge, that change the field."""
     numpy.save(directory / "in.npy", RANDOM.standard_normal((25, 37)))
     options = ["--dataset", "tiny", "--input", directory / "in.npy", *settings(steps=13, vy=-0.7)]
     subprocess.run([STAGE_ZERO, *map(str, options), "--output", str(directory / "zero.npy")], check=True,
@@ -112,7 +112,7 @@ def unlike_widths(directory):
 
 
 def misread(directory):
-    """Fields in another order or precision that are not read as they are."""
+    """Yields fields in another memory order or precision that are read wrongly."""
     field = RANDOM.standard_normal((13, 9))
     for array in (numpy.asfortranarray(field), field.astype("f4"), numpy.asfortranarray(field.astype("f4"))):
         numpy.save(directory / "in.npy", array)
@@ -123,7 +123,7 @@ def misread(directory):
 
 
 def counted(directory, ranks, *arguments, program=PROGRAM):
-    """What each rank counted."""
+    """The counts of each rank."""
     for path in directory.glob("*.json"):
         path.unlink()
     own = started(ranks, *arguments, program=program, LD_PRELOAD=COUNTED, STAIRCASE_COUNTED=str(directory))
@@ -133,12 +133,13 @@ def counted(directory, ranks, *arguments, program=PROGRAM):
 
 
 def share(count, shares, index):
-    """How much of something one of those has that share it."""
+    """The part of `count` items that belongs to the part with an index, out of `shares` parts."""
     return count * (index + 1) // shares - count * index // shares
 
 
 def expected_of(rows, cols, ranks, rank, node, width):
-    """Messages that a rank sends at once, and their bytes in f64; none to those that it shares memory with."""
+    """The number of messages that a rank sends at once, and their bytes in f64. Ranks with shared memory send no
+    messages to each other."""
     p, q = grid_of(rows, cols, ranks)
     y, x = divmod(rank, q)
     own_rows, own_cols = share(rows, p, y), share(cols, q, x)
@@ -151,7 +152,7 @@ def expected_of(rows, cols, ranks, rank, node, width):
 
 
 def miscounted(directory):
-    """Messages and bytes that are not what the formulas say, and what is never given back."""
+    """Yields messages and bytes that differ from the formulas, and objects that are never freed."""
     steps = 11
     forms = [{"width": width} for width in (1, 4, 9)] if WIDE else MORE
     for (rows, cols, ranks), more in itertools.product(((24, 36, 4), (25, 37, 6), (40, 9, 3)), forms):
@@ -159,7 +160,7 @@ def miscounted(directory):
         for rank, own in enumerate(ranks_counted):
             width = more.get("width", 1)
             messages, size = expected_of(rows, cols, ranks, rank, more.get("node", ranks), width)
-            exchanges = -(-steps // width) + GPUS  # with GPUs the first one comes before the steps
+            exchanges = -(-steps // width) + GPUS  # with GPUs, the first exchange precedes the steps
             where = f"{rows} × {cols}, {more}, rank {rank} of {ranks}"
             if (own["messages"], own["bytes"]) != (exchanges * messages, exchanges * size):
                 yield f"{where}: {own}, not {exchanges} times {messages} messages of {size} bytes"
@@ -174,7 +175,7 @@ def miscounted(directory):
 
 
 def overlooked(directory):
-    """What the careless program leaves and the counts do not show."""
+    """Yields objects that the careless program does not free and that the counts do not show."""
     own, = counted(directory, 1, program=CARELESS[0])
     for name, number in (*((name, 1) for name in (*GIVEN_BACK, "by_others", "messages")), ("bytes", 16)):
         if own[name] != number:
@@ -182,7 +183,7 @@ def overlooked(directory):
 
 
 def refusal(result, status, *fragments):
-    """What is wrong with the way in which a program refused: one line, and nothing else."""
+    """Yields the differences from a correct refusal: one line, and nothing else."""
     if result.returncode != status:
         yield f"status {result.returncode}, not {status}: {result.stderr}"
     if result.stdout or result.stderr.count("\n") != 1:
@@ -193,7 +194,7 @@ def refusal(result, status, *fragments):
 
 
 def not_refused(directory):
-    """What ranks do not refuse, in one sentence by one of them."""
+    """Yields bad input that ranks do not refuse in one sentence of one rank."""
     tiny = ["--dataset", "tiny"]
     yield from refusal(started(4, *settings(P=3)), 2, "P × Q is 3", "4 ranks")
     yield from refusal(started(3, *settings(P=2, Q=2) if BLOCKS else settings(Q=3)), 2, "Q", "3")
@@ -221,9 +222,9 @@ def not_refused(directory):
 
 
 def survived(directory):
-    """Failures of one rank that do not end all of them in one sentence, or leave a file."""
+    """Yields failures of one rank that do not end all ranks with one sentence, or that leave a file."""
     call = "Waitall" if STAGE[:2] in ("03", "04", "06", "07") else "Sendrecv"
-    # The first window is the harness's own.
+    # The harness allocates the first window.
     of_windows = [("Win_allocate_shared,1,2", 3, "bytes of memory")] if STAGE == "07_shared_windows" else []
     for failing, status, said in ((f"{call},2,7", 3, "MPI failed"), (f"{call},0,1", 3, "MPI failed"),
                                   ("File_write_all,1,1", 2, "cannot be written"), *of_windows):
@@ -236,7 +237,7 @@ def survived(directory):
 
 
 def misrecorded(_):
-    """What a record lacks of the ranks."""
+    """Yields data about the ranks that a record lacks."""
     record = json.loads(started(3, "--dataset", "tiny", "--repeat", "2", "--json", "-").stdout)
     if record["ranks"] != 3:
         yield f"{record['ranks']} ranks"
@@ -247,7 +248,7 @@ def misrecorded(_):
 
 
 def misshared(_):
-    """Numbers of threads that are not what was asked for, nor a rank's share of the cores."""
+    """Yields numbers of threads that are neither the requested number nor a rank's share of the cores."""
     cores = len(os.sched_getaffinity(0))
     for ranks, threads, arguments, environment in (
             (1, cores, [], {}), (2, max(cores // 2, 1), [], {}), (1, cores, [], {"OMP_PLACES": "cores", "OMP_PROC_BIND": "close"}),
@@ -259,7 +260,7 @@ def misshared(_):
 
 
 def in_a_directory(problems):
-    """The problems that are found with a directory of their own."""
+    """The problems that a check finds in a temporary directory."""
     with tempfile.TemporaryDirectory() as directory:
         yield from problems(pathlib.Path(directory))
 

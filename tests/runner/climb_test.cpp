@@ -1,5 +1,6 @@
 /// \file
-/// The runner, on toy stages that misbehave and on the real ones: climb_test CLIMB STAGES SOURCE.
+/// Tests the runner on toy stages that misbehave and on real stages: climb_test CLIMB STAGES
+/// SOURCE.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -30,19 +31,19 @@ std::string climb;
 std::string stages;
 std::string source;
 
-/// A workload of toy stages: shell scripts that hand out prepared solutions and records.
+/// A workload of toy stages: shell scripts that copy prepared solutions and records.
 class Toys {
  public:
-  // What the stages are of that are added next, and what they offer.
+  // Properties of the stages that are added next.
   std::string workload = "toy";
   json precisions = {"f64", "f32"};
   json timed_phase = nullptr;
   json limits = json::object();
   bool ranks = false, threads = false;
-  std::string header;  // of their sources
+  std::string header;  // the header comment of their sources
 
-  /// \param seconds what the stage says it took, by its timed phase if there is one; whole
-  ///                solves took some seconds more, two by the median
+  /// \param seconds the time that the stage reports, for its timed phase if there is one; the whole
+  /// solves take some seconds more, with a median of 2 s more
   void add(const std::string& stage, Elements<double> solution, double seconds = 1,
            const std::string& device = "cpu",
            const json& modelled = {{"flops", 1.0}, {"bytes", 1.0}}) {
@@ -71,7 +72,7 @@ class Toys {
         {{"flops", flops}, {"bytes", 1.0}, {"traffic_bytes", traffic_bytes}});
   }
 
-  /// A stage that runs a shell command instead of solving; its arguments are in $all.
+  /// A stage that runs a shell command instead of solving; the command finds the arguments in $all.
   void add_script(const std::string& stage, const std::string& command,
                   const std::string& device = "cpu") {
     const std::string source = stage + ".cu";
@@ -97,7 +98,7 @@ class Toys {
                              description.dump(), command));
   }
 
-  /// The program that analyses a stage's accesses: it writes a report, then runs a command.
+  /// A program that analyses a stage's accesses: it writes a prepared report, then runs a command.
   void add_analysis(const std::string& stage, const json& report, const std::string& command = "") {
     const std::string prepared = directory_ / (stage + "-report.json");
     write_text(prepared, report.dump());
@@ -192,7 +193,7 @@ TEST(Table, SetsStagesAgainstTheLimitsOfTheirDevice) {
   EXPECT_EQ(std::count(table.begin(), table.end(), '%'), 4) << "one is in a title\n" << table;
 }
 
-/// Four stages of which the last continues the second.
+/// Four stages; the last one continues the second one.
 class From : public testing::Test {
  protected:
   From() {
@@ -319,7 +320,8 @@ TEST(Verdict, OfSeveralStagesIsExplainedOnce) {
 
 // --- The CPU device
 
-/// The report of an analysis: two kernels with 20 requests, 82 sectors, 70 at best.
+/// The report of an analysis: two kernels with 20 requests and 82 sectors, of which 70 are
+/// necessary.
 json report(const json& errors = json::array()) {
   const auto accesses = [](int requests, int sectors, int ideal) {
     return json{{"requests", requests}, {"sectors", sectors}, {"ideal_sectors", ideal}};
@@ -486,7 +488,7 @@ TEST_F(CpuDevice, IsEnoughWhereNoGpuProgramWasBuilt) {
   EXPECT_TRUE(contains(line_of(result.out, "01_cuda"), "+1 -1")) << result.out;
 }
 
-// --- What was recorded
+// --- Recorded results
 
 /// A record of a stage for a GPU, or of stage zero.
 json record_of(const std::string& stage, double seconds) {
@@ -497,7 +499,7 @@ json record_of(const std::string& stage, double seconds) {
           {"of_limit", 0.25}};
 }
 
-/// Stage zero and a CUDA stage on the CPU device, and recordings of the reference GPU.
+/// Stage zero and a CUDA stage on the CPU device, with recordings of the reference GPU.
 class Reused : public testing::Test {
  protected:
   Reused() {
@@ -614,7 +616,7 @@ TEST_F(Reused, FilesThatAreNoRecordingsAreLeftOut) {
   EXPECT_FALSE(contains(table(), "recorded"));
 }
 
-// --- What is run
+// --- The choice of stages and targets
 
 TEST(Selection, TakesNumbersRangesAndNames) {
   Toys toys;
@@ -637,7 +639,7 @@ TEST(Selection, TakesNumbersRangesAndNames) {
   expect_refusal(toys.run({"--stages", "seven"}), 2, {"'seven'"});
 }
 
-/// What there is to build is asked for before any program exists that could describe itself.
+/// The targets are listed without starting a program, because nothing is built yet.
 TEST(Targets, AreKnownBeforeAnythingIsBuilt) {
   const Directory empty;
   write_text(empty / "programs.txt",
@@ -660,11 +662,12 @@ TEST(Targets, AreKnownBeforeAnythingIsBuilt) {
   EXPECT_EQ(targets({}), zero + one + two + "\nshared_by_analyses\n");
   EXPECT_EQ(targets({"--device", "cpu"}), zero + one);
   EXPECT_EQ(targets({"--device", "gpu"}), zero + two);
-  // A page shows commands that start such programs below the one that builds its stage.
+  // The page of a stage shows commands that start these programs after the command that builds the
+  // stage.
   EXPECT_EQ(targets({"--stages", "2"}), zero + two + on_cpu + "\n" + twin);
   EXPECT_EQ(targets({"--stages", "2", "--reference", "1"}),
             zero + one + two + on_cpu + "\n" + twin);
-  // A table of the CPU device shows what the analysis found.
+  // The table of the CPU device shows the findings of the analysis.
   EXPECT_EQ(targets({"--device", "cpu-device"}), zero + on_cpu + twin);
   EXPECT_EQ(targets({"rock"}), "stages/rock-00_zero\nstages/rock-01_cuda-cpu\n");
   EXPECT_EQ(targets({"rock", "--stages", "1"}), targets({"rock"}));
@@ -701,7 +704,7 @@ TEST(Selection, WithoutStageZeroRunsItOncePerPrecision) {
             (Runs{"--precision f32" + asked, "--precision f64" + once}));
 }
 
-/// A stage zero that must not run, a stage that is wrong, and a baseline to hold them to.
+/// A stage zero that must not run, a wrong stage, and a baseline that serves as the reference.
 class Reference : public testing::Test {
  protected:
   Reference() {
@@ -843,7 +846,7 @@ TEST_F(Reference, OfACudaStageIsItsProgramForTheDevice) {
   EXPECT_TRUE(contains(result.out, "checked against 03_cuda, not timed")) << result.out;
 }
 
-/// The CPU device stands in for a GPU that is not there, not for a stage that is too small.
+/// The CPU device replaces a missing GPU, but does not solve problems beyond a stage's limits.
 TEST(Limits, OfAStageAreNotStoodInFor) {
   Toys toys;
   toys.add("00_zero", {1, 2}, 8);
@@ -866,7 +869,7 @@ TEST(Limits, OfAStageAreNotStoodInFor) {
   }
 }
 
-/// Two workloads, of which one has a stage in f32.
+/// Two workloads; one of them has a stage in f32.
 class Precisions : public testing::Test {
  protected:
   Precisions() {
@@ -935,8 +938,8 @@ TEST(BadInput, IsRefusedInOneSentence) {
                  2, {"'/no/such'"});
 }
 
-/// Toys of which one runs on ranks, and in the place of MPI's launcher a script that notes how it
-/// was started and starts the program once.
+/// Toys with a stage that runs on ranks. A script replaces MPI's launcher: it logs its arguments
+/// and starts the program once.
 class OnRanks : public testing::Test {
  protected:
   OnRanks() {
@@ -1100,7 +1103,7 @@ TEST(Step, ShowsIdeaDiffAndVerdictOfEachStage) {
 
 constexpr char ctrl_c = 3;
 
-/// Runs the runner on a terminal of its own, answering each prompt with a key.
+/// Runs the runner on its own terminal and answers each prompt with a key.
 std::string on_terminal(const std::vector<std::string>& command, char key,
                         const std::string& prompt = "q to stop: ", int expected_status = 0,
                         unsigned short columns = 132) {
@@ -1121,7 +1124,7 @@ std::string on_terminal(const std::vector<std::string>& command, char key,
     output.append(buffer.data(), static_cast<std::size_t>(count));
     const auto found = output.find(prompt, answered);
     if (found == std::string::npos) continue;
-    answered = key == ctrl_c ? std::string::npos : found + 1;  // it is pressed once
+    answered = key == ctrl_c ? std::string::npos : found + 1;  // the key is pressed only once
     EXPECT_EQ(::write(terminal, &key, 1), 1);
   }
   ::close(terminal);
@@ -1147,7 +1150,7 @@ TEST_F(From, IsWalkedByKeysOnATerminal) {
 
 // --- The terminal
 
-/// Columns of the widest line; those of a terminal end with "\r\n".
+/// The number of columns of the widest line; lines of a terminal end with "\r\n".
 std::size_t width_of(const std::string& text) {
   std::istringstream lines(text);
   std::size_t width = 0;
@@ -1156,7 +1159,7 @@ std::size_t width_of(const std::string& text) {
   return width;
 }
 
-/// What stays on a terminal that the runner writes to; its progress lines are erased.
+/// The text that stays on a terminal to which the runner writes; progress lines are erased.
 std::string shown_in(unsigned short columns, const std::string& term, const Strings& arguments) {
   Strings command{"env", "TERM=" + term, "NO_COLOR=1", climb};
   command.insert(command.end(), arguments.begin(), arguments.end());
@@ -1232,7 +1235,7 @@ TEST(Rows, AreShownOnceTheirStageHasRun) {
   Toys toys;
   toys.add("00_zero", {1, 2});
   toys.add_script("01_fails", "exit 3");
-  // The second stage looks at what the runner has printed before.
+  // The second stage copies the output that the runner has printed before it.
   const Directory directory;
   toys.add_script("02_looks", fmt::format("cp '{}' '{}'; exit 3", (directory / "out").string(),
                                           (directory / "seen").string()));
@@ -1293,9 +1296,9 @@ int main(int argc, char** argv) {
   staircase::test::climb = std::filesystem::absolute(argv[1]);
   staircase::test::stages = std::filesystem::absolute(argv[2]);
   staircase::test::source = std::filesystem::absolute(argv[3]);
-  // It is ignored where the tests run in the background of a script.
+  // SIGINT is ignored if the tests run in the background of a script.
   std::signal(SIGINT, SIG_DFL);
-  // The runner finds ceilings that were measured in a moment, and measures none in seconds.
+  // The runner finds cached ceilings, so it does not spend seconds on measuring them.
   const staircase::test::Directory cache;
   ::setenv("XDG_CACHE_HOME", (cache / "").c_str(), 1);
   staircase::cached_ceilings(false, {.seconds = 1e-3, .bytes = 1e6});

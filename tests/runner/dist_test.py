@@ -1,7 +1,7 @@
-"""What `meson dist` packs: dist_test.py ROOT BUILD MESON... Speaks TAP.
+"""Tests the tarball of `meson dist`: dist_test.py ROOT BUILD MESON... Prints TAP.
 
-The tarball is that of the last commit. Whether it builds and passes its tests is for CI and packagers to see; here its list of
-files is looked at.
+The tarball contains the last commit. CI and packagers test whether it builds and passes its tests; this test checks its
+list of files.
 """
 
 import json
@@ -20,12 +20,12 @@ KINDS = {"", ".build", ".c", ".cff", ".cmake", ".cpp", ".css", ".csv", ".cu", ".
 PROGRAMS = {"climb", ".ci/run", "tests/runner/launcher_test.sh", "tests/platforms/compilers.py", "tests/platforms/container.py",
             "tests/platforms/from_nothing.py", "common/cuda_on_cpu/tests/run.sh"}
 MOST_BYTES = 500_000
-# The user of the container has a home directory that the Dockerfile names.
+# The Dockerfile names the home directory of the container's user.
 OF_A_MACHINE = re.compile(rb"/(?:work|root|home)/(?!student\b)\w+")
 
 
 def git(*arguments):
-    """What git prints, a line each."""
+    """The output of git, as a list of lines."""
     return subprocess.run(["git", "-C", ROOT, *arguments], check=True, capture_output=True, text=True).stdout.splitlines()
 
 
@@ -40,7 +40,7 @@ def pack():
 
 
 def incomplete(files):
-    """Files of the last commit that are left out, others that are packed, and an odd revision."""
+    """Yields files of the last commit that are omitted, additional files, and a wrong revision."""
     committed = set(git("ls-tree", "-r", "--name-only", "HEAD")) | {"revision.txt"}
     yield from (f"{path} is left out" for path in sorted(committed - set(files)))
     yield from (f"{path} is packed" for path in sorted(set(files) - committed))
@@ -50,7 +50,7 @@ def incomplete(files):
 
 
 def ignored():
-    """Files that the build reads and git does not keep."""
+    """Yields files that the build reads and that git ignores."""
     used = set(json.loads((BUILD / "meson-info" / "intro-buildsystem_files.json").read_text()))
     for target in json.loads((BUILD / "meson-info" / "intro-targets.json").read_text()):
         for group in target["target_sources"]:
@@ -63,7 +63,7 @@ def ignored():
 
 
 def unwanted(files):
-    """Files that belong into no tarball."""
+    """Yields files that do not belong in a tarball."""
     for path, (entry, content) in files.items():
         kind = pathlib.Path(path).suffix
         if kind not in KINDS or kind in (".png", ".svg") and not path.startswith(("docs/pictures/", "docs/theme/")):
@@ -78,7 +78,7 @@ def unwanted(files):
 
 
 def unnoticed(files):
-    """Files that should be refused, and are not."""
+    """Yields unwanted files that the check accepts."""
     entry = tarfile.TarInfo()
     for path, content in (("screenshot.png", b""), ("stages/a.o", b""), ("a.md", b"see /home/" b"me"), ("a.json", b"0" * MOST_BYTES * 2)):
         entry.size, entry.mode = len(content), 0o644

@@ -1,8 +1,9 @@
-"""What `meson install` installs, and that it works there. Speaks TAP.
+"""Tests which files `meson install` installs, and that they work there. Prints TAP.
 
 Usage: install_test.py ROOT BUILD BIN PROGRAMS DATA DOC HEADERS LIBRARIES MESON...
 
-BIN and the others are where this build installs to; the test puts all of it below a directory of its own.
+BIN and the following arguments are directories to which this build installs; the test installs everything below a
+temporary directory.
 """
 
 import filecmp
@@ -21,18 +22,18 @@ DEVICE = ROOT / "common/cuda_on_cpu"
 
 
 def install(directory):
-    """Installs what is built below a directory. Without symbols, or it would be gigabytes."""
+    """Installs the build below a directory, without symbols, which would need gigabytes."""
     subprocess.run([*MESON, "install", "-C", BUILD, "--no-rebuild", "--strip", "--destdir", directory], check=True,
                    stdout=subprocess.DEVNULL)
 
 
 def below(directory, place):
-    """Where something is that was installed below a directory."""
+    """The path below a directory to which a path is installed."""
     return directory / place.relative_to("/")
 
 
 def misplaced(directory):
-    """Files that are missing, or where no program looks for them."""
+    """Yields files that are missing, or that are where no program searches for them."""
     installed = {path.relative_to(directory) for path in directory.rglob("*") if path.is_file()}
     built = {path.name for path in (BUILD / "stages").iterdir() if path.is_file() and os.access(path, os.X_OK)}
     sources = {path.relative_to(ROOT) for pattern in ("stages/*/*/*.c*", "docs/results/h200/*") for path in ROOT.glob(pattern)}
@@ -48,7 +49,7 @@ def misplaced(directory):
 
 
 def wrong_book(directory):
-    """Pages that are built and not installed, or are not those that were built."""
+    """Yields pages that are built and not installed, or that differ from the built ones."""
     built, installed = BUILD / "docs" / "html", below(directory, DOC) / "html"
     pages = [path.relative_to(built) for path in built.rglob("*") if path.is_file()]
     same, *others = filecmp.cmpfiles(built, installed, pages)
@@ -58,13 +59,13 @@ def wrong_book(directory):
 
 
 def run(directory, *arguments):
-    """The installed runner, as called from a directory where nothing is."""
+    """Runs the installed runner from an empty directory."""
     with tempfile.TemporaryDirectory() as elsewhere:
         return subprocess.run([below(directory, BIN) / "climb", *arguments], cwd=elsewhere, text=True, capture_output=True)
 
 
 def lost_by_runner(directory):
-    """Stages, figures and sources that the installed runner does not find."""
+    """Yields stages, figures and sources that the installed runner does not find."""
     built = subprocess.run([BUILD / "common/climb/climb", "--source", ROOT, "--list"], text=True, capture_output=True).stdout
     listed = run(directory, "--list")
     if listed.returncode != 0 or listed.stdout != built:
@@ -83,7 +84,7 @@ def lost_by_runner(directory):
             yield f"{record['stage']} {record['verdict']}: {record.get('reason')}"
         if ("lines_added" in record) != (record["stage"] != "00_original"):
             yield f"{record['stage']}: the source for the diff is not found"
-    # Where there is a GPU, nothing recorded is shown.
+    # On a machine with a GPU, no recorded results are shown.
     table = run(directory, "ata", "--stages", "00,01,03", "--dataset", "small", "--repeat", "1").stdout
     if "checked" in table and "recorded on an NVIDIA H200" not in table:
         yield f"the recorded times are not found: {table}"
@@ -93,7 +94,7 @@ def lost_by_runner(directory):
 
 
 def lost_by_command(directory):
-    """Sources that the installed cuda-on-cpu does not compile, or whose programs do not run."""
+    """Yields sources that the installed cuda-on-cpu does not compile, or whose programs do not run."""
     with tempfile.TemporaryDirectory() as elsewhere:
         source = pathlib.Path(elsewhere) / "one.cu"
         source.write_text("__global__ void set(int* x) { *x = 7; }\nint main() {\n  int* x;\n  cudaMallocManaged(&x, 4);\n"
@@ -108,14 +109,14 @@ def lost_by_command(directory):
 
 
 def without_code_for_gpu(path):
-    """A program's bytes, but for its kernels: these name the lines of source that a profiler shows."""
+    """A program's bytes without its kernels, which name the source lines that a profiler shows."""
     with tempfile.NamedTemporaryFile() as host:
         subprocess.run(["objcopy", "--remove-section", ".nv_fatbin", path, host.name], check=True)
         return pathlib.Path(host.name).read_bytes()
 
 
 def traces_of_build(directory):
-    """Programs that name the directory in which they were built."""
+    """Yields programs that contain the name of the directory in which they were built."""
     for path in [below(directory, BIN) / "climb", below(directory, BIN) / "cuda-on-cpu", *below(directory, PROGRAMS).iterdir()]:
         if path.suffix == ".txt":
             continue

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The command line of ./climb, as far as it goes without building: launcher_test.sh SOURCE. Speaks TAP.
+# Tests the command line of ./climb, except for building: launcher_test.sh SOURCE. Prints TAP.
 set -u
-# Settings of whoever runs the tests would change the configuration.
+# These settings of the user would change the configuration.
 unset STAIRCASE_WERROR CXX
 climb=$1/climb
 count=0
 
-# check WHAT STATUS FRAGMENT ARGUMENT...: the exit status, and a fragment of what is printed.
+# check WHAT STATUS FRAGMENT ARGUMENT...: checks the exit status, and a fragment of the output.
 check() {
   local what=$1 expected=$2 fragment=$3 output status verdict=ok
   shift 3
@@ -36,7 +36,7 @@ check 'a submission is a file or a directory' 2 "nowhere' to grade" grade ata 04
 check 'the help on grading needs no build' 0 'without network' grade --help
 check 'a hint needs a working copy' 2 'creates one' hint ata 04_tiled --copies "$(dirname "$0")/nowhere"
 
-# The script is found by a link, and from a directory that CDPATH also has.
+# The script is started by a link, and from a directory that CDPATH also contains.
 links=$(mktemp -d)
 trap 'rm -rf "$links"' EXIT
 checkout=$(dirname "$climb")
@@ -50,7 +50,7 @@ climb=checkout/climb check 'CDPATH does not change the directory of the checkout
 unset CDPATH
 cd "$checkout" || exit
 
-# A user without root and without sudo, on a machine where nothing is installed.
+# A user who is not root and has no sudo, on a machine without any installed packages.
 tools=$(mktemp -d)
 trap 'rm -rf "$links" "$tools"' EXIT
 for tool in bash env dirname readlink cat cmp cp grep tail sed sort mktemp mount sh unshare; do ln -s "$(command -v $tool)" "$tools/$tool"; done
@@ -85,7 +85,7 @@ for manager in 'dnf:try again: sudo dnf install ccache cli11-devel' 'pacman:try 
   rm "$tools/${manager%%:*}"
 done
 
-# A machine where all is installed, with a build and a runner that say what they are asked for.
+# A machine with all packages, with a build and a runner that print their arguments.
 mkdir -p "$tools/.venv/bin" "$tools/build/common/climb"
 printf '   false' >"$tools/build/configured"
 {
@@ -118,7 +118,7 @@ esac
 END
 chmod +x "$tools/dpkg-query" "$tools/.venv/bin/meson" "$tools/.venv/bin/pip" "$tools/ninja" "$tools/build/common/climb/climb"
 
-# check_order WHAT STATUS LINES ARGUMENT...: the exit status, and all that is built and shown, in order.
+# check_order WHAT STATUS LINES ARGUMENT...: checks the exit status, and everything that is built and shown, in order.
 check_order() {
   local what=$1 expected=$2 lines=$3 output status verdict=ok
   shift 3
@@ -145,7 +145,7 @@ count=$((count + 1))
 [ "$(wc -l <"$tools/.venv/pip")" = 1 ] || echo -n 'not '
 echo "ok $count - each list of Python packages is installed once"
 
-# A checkout that this user cannot write: nothing is built, and what is built is used.
+# In a checkout that this user cannot write, nothing is built, and an existing build is used.
 check_read_only() {
   local what=$1 expected=$2 fragment=$3 output status verdict=ok
   shift 3

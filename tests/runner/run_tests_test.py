@@ -1,6 +1,6 @@
-"""What run_tests.py runs, and what it says: run_tests_test.py. Speaks TAP.
+"""Tests which tests run_tests.py runs, and its output: run_tests_test.py. Prints TAP.
 
-Meson is a script that notes how it is called and writes a report of one test case of each outcome, and a log.
+Meson is replaced by a script that logs its arguments and writes a log and a report with one test case of each outcome.
 """
 
 import json
@@ -22,7 +22,7 @@ ATA, ALL_OF_SOME = ["ata-00_original", "ata-01_openmp"], ["some_work-00_original
 
 
 def run(words, report=REPORT % "", status=0, log=(), durations=None):
-    """How run_tests.py ends, what it prints, and how it called Meson."""
+    """Runs run_tests.py; returns its status, its output, and the arguments of Meson."""
     with tempfile.TemporaryDirectory() as name:
         build = pathlib.Path(name)
         (build / "meson-info").mkdir()
@@ -54,7 +54,7 @@ exit {status}
 
 
 def wrong_choices():
-    """Words that choose other tests than they should."""
+    """Yields words that select wrong tests."""
     for words, expected in (
             ([], [[]]), (["ata"], [ATA]), (["some_work"], [ALL_OF_SOME]), (["runner"], [["--suite=runner"]]),
             (["cpu-device"], [["--suite=CPU device"]]), (["CPU device"], [["--suite=CPU device"]]),
@@ -71,7 +71,7 @@ def wrong_choices():
 
 
 def taken_words():
-    """Words that choose nothing and are not refused in one sentence."""
+    """Yields words that select nothing and are not refused in one sentence."""
     for word in ("atta", "", "00_original", "Runner"):
         result, calls = run(["ata", word])
         if result.returncode != 2 or calls or result.stdout or result.stderr != (
@@ -84,7 +84,7 @@ def taken_words():
 
 
 def wrong_announcements():
-    """Announcements that do not say how much there is to do."""
+    """Yields announcements with a wrong amount of work."""
     for words, durations, fragments in (
             (["--announce", "600"], None, ("600 build steps", f"{len(TESTS)} test programs (about 1 minute)")),
             (["--announce", "0", "ata"], None, (": 3 test programs", "about 1 minute")),
@@ -98,7 +98,7 @@ def wrong_announcements():
 
 
 def wrong_sums():
-    """Endings that do not say what happened."""
+    """Yields last lines that do not report the result."""
     for words, report, status, expected in (
             ([], REPORT % "", 0, (0, "1 passed, 0 failed, 1 skipped")),
             (["ata", "runner"], REPORT % "", 0, (0, "2 passed, 0 failed, 2 skipped")),
@@ -115,7 +115,7 @@ def wrong_sums():
 
 
 def unnamed_failures():
-    """Tests that did not pass and are not named with what they wrote."""
+    """Yields tests that did not pass and that are not named with their output."""
     good = {"name": "runner - project:good", "result": "OK", "returncode": 0, "stdout": "fine"}
     late = {"name": "book - project:late", "result": "TIMEOUT", "returncode": -9, "stdout": "1..2\nok 1", "stderr": "waits"}
     bad = {"name": "runner - project:of", "result": "FAIL", "returncode": 1, "stdout": "not ok 1"}

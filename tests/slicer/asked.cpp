@@ -1,4 +1,4 @@
-// Transformations that are asked for, and what is said of them: the verdicts in the JSON.
+// Requested transformations, with the verdicts of the JSON output.
 
 #include <cmath>
 #include <staircase/view.hpp>
@@ -25,7 +25,7 @@ void stencils(long n, long steps, View<double, 1> u, View<double, 2> w, View<dou
 #pragma staircase skew(t: -i)  // illegal
   for (long t = 0; t < steps; ++t)
     for (long i = 1; i < n - 1; ++i) u(i) = u(i - 1) + u(i + 1);
-  // Lax: the two levels of time lie in two rows.
+  // Lax: the two time levels are stored in two rows.
 #pragma staircase tile(t: 8, i: 8)  // illegal
   for (long t = 1; t < steps; ++t)
     for (long i = 1; i < n - 1; ++i) w(t, i) = (w(t - 1, i - 1) + w(t - 1, i + 1)) / 2;
@@ -33,7 +33,7 @@ void stencils(long n, long steps, View<double, 1> u, View<double, 2> w, View<dou
 #pragma staircase tile(t: 8, i: 8)  // legal
   for (long t = 1; t < steps; ++t)
     for (long i = 1; i < n - 1; ++i) w(t, i) = (w(t - 1, i - 1) + w(t - 1, i + 1)) / 2;
-  // Gauss and Seidel in two dimensions, without time and with it.
+  // Gauss-Seidel in two dimensions, without and with a time loop.
 #pragma staircase tile(i: 8, j: 8)  // legal
   for (long i = 1; i < n - 1; ++i)
     for (long j = 1; j < n - 1; ++j)
@@ -71,7 +71,7 @@ void triangles(long n, View<double, 2> a, View<double, 1> b, View<double, 1> x) 
     for (long j = 0; j < i; ++j) b(i) -= a(i, j) * x(j);
     x(i) = b(i) / a(i, i);
   }
-  // Cholesky's update of what is behind a column.
+  // The update of the columns after the pivot column in Cholesky.
 #pragma staircase interchange(i, j)  // legal
 #pragma staircase tile(j: 16, i: 16)  // legal
   for (long i = 1; i < n; ++i)
@@ -155,7 +155,7 @@ void blind(long n, View<double, 2> a, View<double, 1> x, const std::vector<long>
 #pragma staircase interchange(i, j)  // unknown
   for (i = 0; i < n; ++i)
     for (j = 0; j < i; ++j) a(i, j) = 0;
-  // The end of the second is not what it was.
+  // The end of the second loop is no longer the end of the first.
   long m = n;
 #pragma staircase fuse  // unknown
   for (long i = 0; i < m; ++i) m = place[i];

@@ -1,5 +1,5 @@
 /// \file
-/// What a recorded run says of a loop: the iterations that touch the same number.
+/// The dependences of a loop according to a recorded run: iterations that access the same element.
 
 #pragma once
 
@@ -16,14 +16,14 @@ namespace slicer::test {
 
 using Values = std::map<std::string, long>;
 
-/// What depends on what in a loop, outer loops held fixed.
+/// The dependences of a loop, with the counters of the outer loops fixed.
 struct Depends {
   bool any = false, not_by_updates = false;
-  /// Values of the loop's variable in two iterations, the first of which ran first, with a kind.
+  /// The counters of two dependent iterations, in execution order, and the kind of dependence.
   std::set<std::tuple<long, long, std::string>> pairs;
 };
 
-/// The iteration of a loop that an event belongs to; -1 if none.
+/// The index of the iteration of a loop that contains an event; -1 if there is none.
 inline int iteration_of(const Recording& run, const Event& event, int line) {
   for (int now = event.iteration; now >= 0; now = run.iterations[now].around)
     if (run.iterations[now].line == line) return now;
@@ -31,7 +31,7 @@ inline int iteration_of(const Recording& run, const Event& event, int line) {
 }
 
 inline Depends depends(const Recording& run, int line) {
-  // Events on a number, within one run of the loop.
+  // Groups the events that access the same element within one run of the loop.
   std::map<std::pair<int, long>, std::vector<std::pair<int, const Event*>>> together;
   for (const Event& event : run.events)
     if (const int at = iteration_of(run, event, line); at >= 0)

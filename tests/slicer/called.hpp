@@ -35,7 +35,7 @@ T fallback(T a) {
   return a;
 }
 
-// A case of its own does something else.
+// The explicit specialisation returns another element than the primary template.
 template <typename T>
 T special(T* of, int i) {
   return of[i];

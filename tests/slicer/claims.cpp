@@ -1,5 +1,5 @@
 /// \file
-/// Pragmas of OpenMP that are easily taken for another one, each with what is said of its claim.
+/// OpenMP pragmas that are easily mistaken for others, each with the verdict on its claim.
 
 #include <vector>
 

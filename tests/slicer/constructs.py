@@ -9,13 +9,14 @@ import dataclasses
 
 @dataclasses.dataclass
 class Construct:
-    """Texts with placeholders: $A and $B are parameters of type double*, $I is an index, $E a value, $N the number."""
+    """Texts with placeholders: $A and $B are parameters of type double*, $I is an index, $E a value, $N the function's
+    number."""
 
     body: str = ""
     before: str = ""
     after: str = ""
     extra: str = ""  # declarations in front of the function
-    globals: tuple = ()  # of the extra declarations: a name, and the value at the start
+    globals: tuple = ()  # of the extra declarations: a name, and its initial value
     clause: str = ""
     private: tuple = ()  # pairs of a kind and a name
     guarded: bool = False  # whether threads that conflict exclude each other

@@ -19,7 +19,7 @@ void bound(double* a) {
 void bound_by_macro(double* a, int n) {
   for (int i = 1; i < LESS(SIZE(n), N); ++i) a[i] = a[i - 1];  // dependent
 }
-// As text, the expansion would be --x, which changes x: the macro stays as it is.
+// The text of the expansion would be --x, which changes x, so the macro is not expanded.
 void joined(double* a, long n, long x) {
   for (long i = 0; i < n; ++i) a[i] = NEGATED(-x);  // unknown
 }

@@ -3,7 +3,8 @@
 Fetch the collection outside of this repository. A file counts as refuted if one of its pragmas is refuted, and as proved if
 all of them are proved. A verdict that contradicts the name of its file is listed.
 
-Usage: dataracebench.py SLICE DIRECTORY, where DIRECTORY is micro-benchmarks of https://github.com/LLNL/dataracebench
+Usage: dataracebench.py SLICE DIRECTORY, where DIRECTORY is the directory micro-benchmarks of
+https://github.com/LLNL/dataracebench
 """
 
 import collections
@@ -42,7 +43,7 @@ def kind_of(claims):
 
 
 def reason_of(claims):
-    """Why a file is undecided."""
+    """The reason why a file is undecided."""
     reasons = [claim["reason"] for claim in claims if claim["verdict"] == "beyond affine"]
     return next((text for words, text in REASONS if any(words in each for each in reasons)), reasons[0])
 

@@ -1,5 +1,5 @@
 /// \file
-/// What is read of the slicer's own pragmas, and what is refused.
+/// Tests how the slicer's own pragmas are read, and which ones are refused.
 
 #include <slicer/directives.hpp>
 #include <staircase/error.hpp>

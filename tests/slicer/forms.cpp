@@ -12,7 +12,7 @@ using staircase::View;
 
 namespace {
 
-// Both sizes are in bounds only, or also within.
+// Sizes that occur in bounds only, or also in the body.
 template <typename T>
 void doubled(std::span<T> x) {
 #pragma staircase slice(i: 3)
@@ -24,7 +24,7 @@ void turned(std::span<const double> y, std::span<double> x) {
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = y[i] + y[x.size() - 1 - i];
 }
 
-// Two in one function, with a counter of the same name in front of them.
+// Two nests in one function, after a variable with the name of their counters.
 double twice(std::vector<double>& x, int n) {
   int i = n + 1;
 #pragma staircase slice(i: 2) buffers(2)
@@ -34,14 +34,14 @@ double twice(std::vector<double>& x, int n) {
   return x[0] + i;
 }
 
-// As many slices as somebody says.
+// The user chooses the number of slices.
 void triangle(View<double, 2> x, int n, int slices) {
 #pragma staircase slice(i: slices)
   for (int i = 0; i < n; ++i)
     for (int j = 0; j <= i; ++j) x(i, j) = x(i, j) * 2 + i;
 }
 
-// What a slice reads of y in a row is one element, whose place depends on a condition.
+// A slice reads one element of y per row; its position depends on a condition.
 void diagonals(View<double, 2> x, View<const double, 2> y, long n, long m) {
 #pragma staircase slice(i: 2, j: 3)
   for (long i = 1; i < n && i < 5; ++i)

@@ -48,7 +48,7 @@ class Loop:
 
 
 class Function:
-    """A random function. Its texts are made by `plain` and `recording`."""
+    """A random function. The methods `plain` and `recording` return its texts."""
 
     def __init__(self, random, number, only=None):
         """Uses random constructs, or only the given one."""
@@ -99,7 +99,7 @@ class Function:
         heads = f"{outer.first} {outer.condition} {inner.first} {inner.condition}"
         return not re.search(r"\b[zok]\b|gi", heads) and not re.search(r"\bi\b", f"{inner.first} {inner.condition}")
 
-    # --- Making
+    # --- Generation
 
     def loop(self, number):
         random = self.random

@@ -1,5 +1,5 @@
 /// \file
-/// Loops that are hard to see through, each with its verdict behind its head.
+/// Loops that are hard to analyse, each with its verdict in a comment at its end.
 
 #include <algorithm>
 #include <bitset>
@@ -243,7 +243,7 @@ void wrapped(double* a, const staircase::View<double, 2>& v, unsigned n) {
   for (int i = 0; i < 2; ++i) { a[v.extent(i)] = i; }  // unknown
 }
 
-// Pointers that are seated anew where the loop does not show it.
+// Pointers that code outside of the loop sets to other memory.
 double shared_numbers[8];
 double *one_global, *other_global, *into_array = shared_numbers + 1;
 double& name_of_global = anything;
@@ -278,7 +278,7 @@ void seated(double* p, double* q, staircase::View<double, 1> v, staircase::View<
   for (int i = 0; i < n; ++i) { both.one(i) = both.other(i + 1); }  // unknown
 }
 
-// Operators and functions of others.
+// Operators and functions of other libraries.
 struct Counter {
   long v;
   Counter& operator++() { ++v; return *this; }
@@ -352,7 +352,7 @@ void bits_of(std::vector<T>& v, int n) {
 }
 void use_bits(std::vector<bool>& v) { bits_of(v, 8); }
 
-// Templates that are called for types that are no numbers.
+// Templates that are instantiated for types that are not numbers.
 template <typename V>
 void put_into(V& to, int i) {
   to[i] = i % 2;
@@ -385,7 +385,7 @@ void made_for_others(std::vector<bool>& bits, std::vector<double>& v, Halving& h
   for (int i = 0; i < n; ++i) { t.put(m, i); }  // unknown
 }
 
-// Elements of a class that refers to an array.
+// A class whose elements are references to elements of an array.
 struct Referring {
   double* p;
   struct Element {
@@ -402,14 +402,14 @@ void refers(Referring other, double* a, int n) {
   for (int i = 0; i < n; ++i) { other(i) = a[i + 1]; }  // independent
 }
 
-// Parameters of the form a[] are pointers, which may be seated anew.
+// Parameters of the form a[] are pointers, which may be set to other memory.
 void seated_arrays(double a[], double b[], double c[], int n) {
   for (int i = 0; i < n; ++i) { c[i] = b[i + 1]; }  // independent
   a = b;
   for (int i = 0; i < n; ++i) { a[i] = b[i + 1]; }  // unknown
 }
 
-// Global pointers that get other memory by another name.
+// Global pointers that are set to other memory through another name.
 double *by_pointer, *by_reference, *by_call, *by_nothing;
 void seat(double*& p, double* q) { p = q; }
 void seats(double* q) {

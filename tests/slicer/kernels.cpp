@@ -1,6 +1,6 @@
 /// \file
-/// Small kernels in the shape of PolyBench/C. `slice` reads this text; the test compiles it with
-/// numbers that record who touches them, behind a pass of its own for each loop.
+/// Small kernels in the form of PolyBench/C. `slice` reads this text. The test compiles it with
+/// numbers that record their accesses, and with an object `Pass` in each loop.
 
 #include "kernels.hpp"
 

@@ -1,5 +1,5 @@
 /// \file
-/// The types of the kernels: plain numbers for `slice`, numbers that record for the test.
+/// The types of the kernels: plain numbers for `slice`, and recording numbers for the test.
 
 #pragma once
 

@@ -1,5 +1,5 @@
 /// \file
-/// What `slice --check` says of thirty kernels, compared with runs that record each access.
+/// Compares the verdicts of `slice --check` on thirty kernels with runs that record each access.
 ///
 /// Usage: kernels_test SLICE KERNELS INCLUDE [GTEST OPTIONS]
 
@@ -97,7 +97,7 @@ Json found() {
   return Json::parse(result.out);
 }
 
-/// What all runs up to some sizes say of a line, together.
+/// The dependences of the loop in a line, over all recorded runs up to some sizes.
 Depends depends_up_to(const std::vector<std::vector<Recording>>& all, int line) {
   Depends together;
   for (const auto& runs : all)
@@ -125,7 +125,7 @@ TEST(Kernels, HaveTheVerdictsThatTheirRunsShow) {
     ++verdicts[verdict];
     EXPECT_EQ(verdict, verdict_of(depends_up_to(all, loop.at("line")))) << loop.dump();
   }
-  // Enough of each to have tried something.
+  // There must be enough verdicts of each kind for the test to be meaningful.
   EXPECT_GT(verdicts["independent"], 40);
   EXPECT_GT(verdicts["dependent"], 20);
   EXPECT_GT(verdicts["reduction"], 10);

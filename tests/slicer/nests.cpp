@@ -20,7 +20,7 @@ long number(std::mt19937& random, long least, long most) {
 
 bool one_in(std::mt19937& random, long count) { return number(random, 1, count) == 1; }
 
-// --- Making nests
+// --- Generating nests
 
 Affine subscript(std::mt19937& random, std::size_t depth) {
   Affine affine;
@@ -176,7 +176,7 @@ class Run {
 
   void statement(const Statement& statement) {
     if (!allow(statement.guards)) return;
-    // x = x + y is an update, too, where x is there once.
+    // x = x + y is an update, too, if x occurs once on the right.
     const auto is_same = [&](const Element& element) {
       return text_of(element) == text_of(statement.to);
     };

@@ -1,5 +1,5 @@
 /// \file
-/// Random nests of loops: their text, and what they touch when they run.
+/// Random nests of loops: their text, and the elements that they access when they run.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace slicer::test {
 
-/// a + b n + c m + the sum of multiples of the counters of the loops around.
+/// a + b n + c m + a linear combination of the counters of the outer loops.
 struct Affine {
   long constant = 0;
   std::array<long, 2> of_sizes{};
@@ -24,7 +24,7 @@ struct Element {
   std::vector<Affine> subscripts;
 };
 
-/// What a loop or a statement is subject to: a comparison of an affine number with zero.
+/// The condition of a loop or a statement: a comparison of an affine number with zero.
 struct Guard {
   Affine number;
   int comparison;  ///< 0: >= 0, 1: == 0, 2: divisible by two
@@ -38,25 +38,27 @@ struct Statement {
 };
 
 struct Loop {
-  std::vector<Affine> first, last;  ///< the largest of the first, and the smallest of the last
+  std::vector<Affine> first, last;  ///< the loop runs from the largest of `first` to the smallest
+                                    ///< of `last`
   long step = 1;
   std::vector<Guard> guards;
 };
 
-/// Loops, one in another, with statements in front of the inner loop and behind it.
+/// Nested loops, with statements before and after the inner loop.
 struct Nest {
   std::vector<Loop> loops;
-  std::vector<std::vector<Statement>> before, behind;  ///< of each loop
+  std::vector<std::vector<Statement>> before, behind;  ///< the statements in each loop before and
+                                                       ///< after its inner loop
 };
 
 Nest random_nest(std::mt19937& random);
 
-/// The arrays by their numbers, and the counters by the depth of their loops.
+/// The names of the arrays by index, and of the counters by depth of their loops.
 extern const std::array<std::string, 5> arrays;
 extern const std::array<std::string, 3> counters;
 
-/// The text of a function with nests one after the other; the lines of their loops are counted from
-/// zero. A pragma may stand in front of a loop of the first.
+/// The text of a function with consecutive nests. The lines of their loops are counted from 0. A
+/// pragma may precede a loop of the first nest.
 std::string text_of(const std::vector<Nest>& nests, const std::string& name,
                     std::vector<int>& lines, std::size_t loop = 0, const std::string& pragma = "");
 
@@ -64,14 +66,14 @@ std::string text_of(const Nest& nest, const std::string& name, std::vector<int>&
 
 std::string text_of(const Element& element);
 
-/// What happens to an element in an iteration.
+/// A read or write of an element in an iteration.
 struct Touch {
-  std::vector<long> element;  ///< the array, then subscripts
+  std::vector<long> element;  ///< the index of the array, then the subscripts
   bool is_write;
   int update;
   std::vector<long> counters;
-  std::vector<long> times;  ///< which iteration of each loop it is
-  std::vector<long> parts;  ///< which statement of each loop's body
+  std::vector<long> times;  ///< the index of the iteration of each loop
+  std::vector<long> parts;  ///< the index of the statement in the body of each loop
 };
 
 std::vector<Touch> run(const Nest& nest, long n, long m);

@@ -1,5 +1,6 @@
 /// \file
-/// What `slice --check` says of random nests, compared with what they touch when they run.
+/// Compares the verdicts of `slice --check` on random nests with the elements that the nests access
+/// when they run.
 ///
 /// Usage: nests_test SLICE INCLUDE [--fuzz COUNT] [GTEST OPTIONS]
 
@@ -19,12 +20,12 @@ using Json = nlohmann::json;
 std::string program, include;
 long fuzz = 0;
 
-/// What two iterations of a loop do to each other.
+/// The dependences between iterations of a loop.
 struct Found {
   bool any = false, not_by_updates = false;
 };
 
-/// The iterations of loops outside of one, with the element: what a dependence has in common.
+/// The counters of the outer loops and the element, which two dependent accesses have in common.
 using Key = std::pair<std::vector<long>, std::vector<long>>;
 
 Found dependences(const std::vector<Touch>& touches, std::size_t loop) {
@@ -46,7 +47,7 @@ Found dependences(const std::vector<Touch>& touches, std::size_t loop) {
   return found;
 }
 
-/// Whether the iterations of a pair touch the same element as it says.
+/// Whether the iterations of a reported pair access the same element, as reported.
 bool occurs(const Nest& nest, std::size_t loop, const Json& pair) {
   const Json& sizes = pair.at("sizes");
   const std::vector<Touch> touches = run(nest, sizes.value("n", 4L), sizes.value("m", 4L));
@@ -71,10 +72,10 @@ bool occurs(const Nest& nest, std::size_t loop, const Json& pair) {
 
 class Nests : public testing::Test {
  protected:
-  /// Makes nests, asks for the verdicts on their loops, and compares.
+  /// Generates nests, requests the verdicts on their loops, and compares them with runs.
   void check(std::mt19937& random, int count) {
     std::vector<Nest> nests;
-    std::map<int, std::pair<std::size_t, std::size_t>> loops;  // nest and loop by line
+    std::map<int, std::pair<std::size_t, std::size_t>> loops;  // the nest and its loop, by line
     std::string text =
         "#include <algorithm>\n#include <staircase/view.hpp>\nusing staircase::View;\n";
     for (int each = 0; each < count; ++each) {
@@ -127,7 +128,7 @@ class Nests : public testing::Test {
 
 TEST_F(Nests, HaveVerdictsAndPairsThatTheirRunsShow) {
   std::mt19937 random(20);
-  // Sanitizers watch the slicer, which a few nests lead everywhere; they take four times as long.
+  // A few nests reach every part of the slicer. With sanitizers, a run takes four times as long.
   for (int file = 0; file < (SANITIZED ? 2 : 8); ++file) check(random, 250);
   if (SANITIZED) return;
   for (const char* verdict : {"independent", "dependent", "reduction"})

@@ -41,10 +41,10 @@ struct Uses {
   static constexpr long none = -2, several = -3;
 };
 
-/// What is known of a loop, over all its runs in a trial.
+/// The findings on a loop, over all its runs in a trial.
 struct Found {
-  bool conflicts = false;  ///< on memory that no clause names
-  std::string broken;      ///< the clause that changes what the function computes
+  bool conflicts = false;  ///< dependences on memory that no clause names
+  std::string broken;      ///< the clause that changes the results of the function
 };
 
 struct Running {
@@ -65,7 +65,7 @@ std::vector<Range> objects;
 std::uint64_t objects_made = 1;
 std::vector<Running> running;
 std::map<int, Found> found;
-std::map<std::uintptr_t, Pending> pending;  ///< bytes whose value is lost after a loop
+std::map<std::uintptr_t, Pending> pending;  ///< bytes whose value is undefined after a loop
 std::map<int, std::vector<Clause>> clauses_of_next;
 bool is_logging = false;
 long iterations = 0;
@@ -287,7 +287,7 @@ int run(const std::vector<Tested>& functions, int argc, char** argv) {
   }
   const auto seed = static_cast<unsigned>(std::stoul(argv[1]));
   const bool is_parallel = std::string(argv[3]) == "parallel";
-  // Each function runs in a process of its own, because it may crash or loop forever.
+  // Each function runs in a separate process, because it may crash or loop forever.
   for (const Tested& function : functions) {
     std::fflush(stdout);
     const pid_t child = fork();
@@ -306,7 +306,7 @@ int run(const std::vector<Tested>& functions, int argc, char** argv) {
 
 }  // namespace oracle
 
-// The interface that the compiler calls for each access.
+// The functions that the compiler calls for each access.
 extern "C" {
 #define ACCESS(size)                                                                       \
   void __tsan_read##size(void* at) { oracle::access(at, size, false); }                    \

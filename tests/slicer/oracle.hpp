@@ -1,5 +1,5 @@
 /// \file
-/// Records the accesses of functions that run, per iteration of their loops.
+/// Records the accesses of running functions, by iteration of their loops.
 ///
 /// The functions are compiled with -fsanitize=thread, which calls a function for each access to
 /// memory. oracle.cpp defines these functions, and is linked instead of the sanitizer's library.
@@ -23,7 +23,7 @@ void enter(int loop);
 void iterate(int loop);
 void leave(int loop);
 
-/// Ends a loop, however it is left.
+/// Marks the end of a loop in its destructor, however the loop is left.
 class Run {
  public:
   explicit Run(int loop) : loop_(loop) { enter(loop); }
@@ -34,8 +34,8 @@ class Run {
   int loop_;
 };
 
-/// Declares an object, so that accesses to it are recorded. Other memory of the stack and of the
-/// heap is ignored.
+/// Declares an object whose accesses are recorded. Accesses to other memory of the stack and the
+/// heap are ignored.
 void remember(const volatile void* address, std::size_t size);
 template <typename T>
 void object(T& declared) {
@@ -51,8 +51,8 @@ void clause_of(int loop, char kind, T& object, bool is_seen) {
   clause(loop, kind, &object, sizeof object, is_seen);
 }
 
-/// Notes that the function has returned: its own objects no longer exist, and other objects may get
-/// their memory.
+/// Records that the function has returned. Its own objects no longer exist, and other objects may
+/// reuse their memory.
 void returned();
 
 /// Excludes the counter of a loop from its accesses.
@@ -64,7 +64,7 @@ void counter_of(int loop, T& counter) {
 /// The indices of iterations in a random order.
 std::vector<std::size_t> order(std::size_t count);
 
-/// What a run computes.
+/// The values that a run computes.
 class State {
  public:
   OUTSIDE void add(double value) { values_[count_ < most ? count_++ : 0] = value; }
@@ -81,7 +81,7 @@ class State {
   std::size_t count_ = 0;
 };
 
-/// A source of numbers that is fast without optimisation.
+/// A random number generator that is fast without compiler optimisation.
 class Numbers {
  public:
   OUTSIDE explicit Numbers(unsigned seed) : state_(seed * 2862933555777941757UL + 3037000493UL) {}
@@ -97,16 +97,16 @@ class Numbers {
 /// How the names of a function share memory in a trial.
 struct Trial {
   unsigned seed = 0;
-  std::string one, other;  ///< names that share memory, or nothing
+  std::string one, other;  ///< the two names that share memory, or empty
   long shift = 0;
 };
 
 using Call = void (*)(const Trial& trial, State& state);
 
-/// A function, and its variants that permute the iterations of one loop each.
+/// A function, and variants of it that each permute the iterations of one loop.
 struct Tested {
   int number;
-  std::vector<std::string> names;  ///< whose memory may overlap
+  std::vector<std::string> names;  ///< names whose memory may overlap
   Call logged;
   std::vector<Call> permuted;
 };

@@ -1,4 +1,4 @@
-"""Verdicts of `slice --check` on random functions, compared with recorded runs of the same functions. Speaks TAP.
+"""Compares the verdicts of `slice --check` on random functions with recorded runs of the same functions. Prints TAP.
 
 The functions contain constructs that are easy to misjudge (constructs.py). Two programs run each function on random
 arguments, also on arguments that share memory if no printed assumption excludes it. The first program records all
@@ -86,7 +86,7 @@ class Batch:
         return "\n".join(text) + "\n"
 
     def compile(self, source, *options):
-        # Fewer checks of the compiler, and containers whose functions are all compiled here.
+        # Fewer compiler checks are enabled, and the member functions of containers are instantiated in this program.
         command = [*self.arguments.compiler.split(), "-std=c++20", "-O0", "-w", "-fwrapv", "-fno-strict-aliasing", "-fpermissive",
                    "-D_GLIBCXX_EXTERN_TEMPLATE=0", f"-I{self.arguments.root}/common/include", "-c", str(source), *options]
         return subprocess.run(command, capture_output=True, text=True, check=False)
@@ -211,7 +211,7 @@ class Oracle:
         by_number = {function.number: function for function in batch.functions}
         positive = sorted({number for found in verdicts.values() for (number, _), loop in found.items()
                            if is_positive(loop)})
-        # Conflicts of some dependent loops have to be seen.
+        # Recorded runs must contain conflicts of some dependent loops.
         dependent = [number for (number, loop), of_loop in verdicts[""].items() if loop == 0 and of_loop["verdict"] == "dependent"
                      and number not in positive][:CONTROLS]
         recorded, _ = batch.build("recorded", [by_number[number] for number in [*positive, *dependent]], False)
@@ -269,7 +269,7 @@ class Oracle:
             if verdict in POSITIVE and order and not needs_last and not (loop and has_static):
                 self.fault(function, loop, found, f"{verdict}, but the order of the iterations matters in {where}")
                 return
-            # Recorded runs have one copy of a variable that each thread has of its own.
+            # A recorded run has one copy of a variable, but in the program each thread may have its own copy.
             if claim != "proved" or function.guarded or drops_last:
                 continue
             if conflicts and verdict == "independent" or (conflicts and not has_clauses):

@@ -12,15 +12,15 @@ long number(std::mt19937& random, long least, long most) {
   return std::uniform_int_distribution<long>(least, most)(random);
 }
 
-// --- Making cases
+// --- Generating cases
 
-/// Interchanges, skewings and at last tiles of loops from one down to another.
+/// Requests skewings, interchanges and finally tiles of consecutive loops.
 void reorder(std::mt19937& random, Case& made) {
   const auto depth = static_cast<long>(made.nests[0].loops.size());
   const long outer = number(random, 0, depth - 2), inner = number(random, outer + 1, depth - 1);
   const auto one = static_cast<std::size_t>(outer), other = static_cast<std::size_t>(inner);
   made.loop = static_cast<std::size_t>(number(random, 0, outer));
-  // Mostly there is nothing between the loops.
+  // In most cases there are no statements between the loops.
   for (std::size_t l = one; l < other && number(random, 0, 9) > 0; ++l)
     made.nests[0].before[l] = made.nests[0].behind[l] = {};
   if (number(random, 0, 1)) {
@@ -37,7 +37,7 @@ void reorder(std::mt19937& random, Case& made) {
   made.asked.push_back(tiles);
 }
 
-/// A variable is written in a loop where it is read, and then expanded.
+/// A variable is written in a loop that reads it, and is then expanded.
 void expand(std::mt19937& random, Case& made) {
   Nest& nest = made.nests[0];
   std::vector<Statement>& last = nest.before.back();
@@ -107,7 +107,7 @@ std::vector<Event> run(const Case& of, long n, long m) {
 
 namespace {
 
-/// The values by which the loops of a nest count, in the order of the loops, as they are changed.
+/// The order of the loops after interchanges, and the values of their counters after skewings.
 struct Counters {
   std::vector<std::size_t> order;
   std::vector<long> values;
@@ -117,7 +117,7 @@ long floor_of(long value, long length) {
   return (value - (value % length + length) % length) / length;
 }
 
-/// When something runs: the tiles, which begin at some place, and then the loops.
+/// The time of an event: the tiles, which begin at some offset, and then the loops.
 std::vector<long> time_of(const Nest& nest, const Counters& at, const Asked* tiles,
                           const std::vector<long>& begin) {
   std::vector<long> time;
@@ -141,7 +141,7 @@ std::vector<long> time_of(const Nest& nest, const Counters& at, const Asked* til
   return time;
 }
 
-/// How many loops there are down to the innermost that is named.
+/// The depth of the innermost loop that a transformation names.
 std::size_t depth_of(const Case& of) {
   std::size_t depth = 0;
   for (const Asked& asked : of.asked)
@@ -163,7 +163,7 @@ Counters counters_of(const Case& of, std::size_t count, const Touch& touch) {
   return at;
 }
 
-/// Whether the order of the loops turns two events around, with tiles that begin anywhere.
+/// Whether the new order of the loops reverses two events, for some offset of the tiles.
 bool is_reordered(const Case& of, std::size_t count, const Touch& first, const Touch& second) {
   if (std::min(first.times.size(), second.times.size()) < depth_of(of)) return false;
   const Counters one = counters_of(of, count, first), other = counters_of(of, count, second);

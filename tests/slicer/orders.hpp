@@ -1,5 +1,5 @@
 /// \file
-/// Transformations of random nests, and the order in which their statements run then.
+/// Transformations of random nests, and the order in which the transformed statements run.
 
 #pragma once
 
@@ -13,16 +13,16 @@
 
 namespace slicer::test {
 
-/// A transformation, as a pragma has it.
+/// A transformation as a pragma requests it.
 struct Asked {
   enum { interchange, skew, tile, distribute, fuse, expand } what;
-  std::vector<std::pair<std::size_t, long>> loops;  ///< with factors, or lengths of tiles
-  int array = 0;                                    ///< that is expanded
+  std::vector<std::pair<std::size_t, long>> loops;  ///< the loops, with factors or lengths of tiles
+  int array = 0;                                    ///< the array that is expanded
 };
 
 std::string text_of(const Asked& asked);
 
-/// Nests with transformations of a loop of the first.
+/// Nests with transformations of a loop of the first nest.
 struct Case {
   std::vector<Nest> nests;
   std::size_t loop = 0;
@@ -31,7 +31,7 @@ struct Case {
 
 Case random_case(std::mt19937& random);
 
-/// What happens in a nest.
+/// A read or write in a nest.
 struct Event {
   std::size_t nest;
   Touch touch;
@@ -39,8 +39,7 @@ struct Event {
 
 std::vector<Event> run(const Case& of, long n, long m);
 
-/// Whether one event that came before another comes behind it, or may do so, once a number of the
-/// transformations are made.
+/// Whether the first `count` transformations reverse, or may reverse, the order of two events.
 bool is_reversed(const Case& of, std::size_t count, const Event& first, const Event& second);
 
 }  // namespace slicer::test

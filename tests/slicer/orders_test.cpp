@@ -1,6 +1,6 @@
 /// \file
-/// What `slice --check` says of transformations of random nests, compared with the order in which
-/// their statements run then.
+/// Compares the verdicts of `slice --check` on transformations of random nests with the order in
+/// which the transformed statements run.
 ///
 /// Usage: orders_test SLICE INCLUDE [--fuzz COUNT] [GTEST OPTIONS]
 
@@ -25,13 +25,13 @@ using Events = std::vector<Event>;
 
 bool is_inside(const Case& of, const Event& event) { return event.touch.times.size() > of.loop; }
 
-/// Which iteration of the loop behind the pragmas an event belongs to.
+/// The iteration of the loop after the pragmas that contains an event.
 std::vector<long> iteration_of(const Case& of, const Event& event) {
   const auto first = event.touch.times.begin();
   return {first, first + static_cast<std::ptrdiff_t>(of.loop) + 1};
 }
 
-/// What is read of an array that the same iteration of the same loop has not written before.
+/// The reads of array elements that the same iteration of the same loop has not written before.
 std::vector<const Event*> reads_first(const Case& of, const Events& events, int array) {
   std::set<std::tuple<std::size_t, std::vector<long>, std::vector<long>>> written;
   std::vector<const Event*> reads;
@@ -46,8 +46,8 @@ std::vector<const Event*> reads_first(const Case& of, const Events& events, int 
   return reads;
 }
 
-/// Events on the same element of which one writes, the first of which runs first, that change
-/// places; nothing of an expanded variable but within an iteration.
+/// Called with pairs of events on the same element, at least one of them a write, whose order the
+/// transformations reverse. For an expanded variable, both events are in the same iteration.
 using Visit = std::function<void(const Event&, const Event&)>;
 
 void visit_reversed(const Case& of, std::size_t count, int expanded, const Events& events,
@@ -77,7 +77,7 @@ bool is_at(const Touch& touch, const Json& iteration) {
   return true;
 }
 
-/// Whether two events are what a pair says.
+/// Whether two events are the source and the sink of a reported pair.
 bool are_pair(const Json& pair, const Event& source, const Event& sink) {
   const std::string kind = pair.at("kind");
   return is_at(source.touch, pair.at("source")) && is_at(sink.touch, pair.at("sink")) &&
@@ -87,10 +87,10 @@ bool are_pair(const Json& pair, const Event& source, const Event& sink) {
 
 class Orders : public testing::Test {
  protected:
-  /// Makes cases, asks for the verdicts, and compares.
+  /// Generates cases, requests the verdicts, and compares them with runs.
   void check(std::mt19937& random, int count) {
     std::vector<Case> cases;
-    std::map<int, std::size_t> at;  // case by the line of its loop
+    std::map<int, std::size_t> at;  // the case, by the line of its loop
     std::string text =
         "#include <algorithm>\n#include <staircase/view.hpp>\nusing staircase::View;\n";
     for (int each = 0; each < count; ++each) {
@@ -147,7 +147,7 @@ class Orders : public testing::Test {
     }
   }
 
-  /// Whether the loops have not the form that a transformation needs.
+  /// Whether the loops do not have the form that a transformation needs.
   static bool is_impossible(const Case& of, const Asked& asked) {
     const Nest& nest = of.nests[0];
     const std::size_t at = of.loop;
@@ -156,7 +156,7 @@ class Orders : public testing::Test {
     if (asked.what == Asked::fuse) {
       std::vector<std::set<long>> values;
       for (const Nest& each : of.nests) {
-        // Only the bounds count.
+        // Only the bounds of the loop matter.
         Nest bare{{each.loops[0]}, {{{{4, {}}, {}, 0, {}}}}, {{}}};
         values.emplace_back();
         for (long n = -2; n < 6; ++n)
@@ -186,7 +186,7 @@ class Orders : public testing::Test {
     for (long size = 2; size <= (is_illegal ? 18 : 6) && !is_read_first; ++size)
       for (const auto& [n, m] : {std::pair{size, size}, {size / 2, size}, {size, size / 2}})
         try_sizes(n, m);
-    // Some are read first where a loop in front of them is empty.
+    // Some elements are read first if a loop that writes them before is empty.
     for (long n = -16; n <= 16 && is_illegal && !is_read_first; ++n)
       for (long m = -16; m <= 16; ++m) try_sizes(n, m);
     const Json& pair = ruling.at("pair");
@@ -194,7 +194,7 @@ class Orders : public testing::Test {
       EXPECT_EQ(is_read_first, is_illegal);
       return;
     }
-    // The pair may be one of negative sizes, beyond those above.
+    // The pair may occur for negative sizes outside of the range tested above.
     const Json& sizes = pair.at("sizes");
     const Events events = run(of, sizes.value("n", 4L), sizes.value("m", 4L));
     EXPECT_EQ(is_read_first || !reads_first(of, events, array).empty(), is_illegal);
@@ -236,7 +236,7 @@ class Orders : public testing::Test {
 
 TEST_F(Orders, AreJudgedAsTheyRun) {
   std::mt19937 random(64);
-  // Sanitizers watch the slicer, which a few nests lead everywhere; they take four times as long.
+  // A few nests reach every part of the slicer. With sanitizers, a run takes four times as long.
   for (int file = 0; file < (SANITIZED ? 1 : 4); ++file) check(random, 200);
   if (SANITIZED) return;
   for (const char* what : {"interchange", "tile", "distribute", "fuse", "expand"})

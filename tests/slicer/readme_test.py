@@ -1,4 +1,4 @@
-"""The README of the slicer shows real output, options that exist, and a workflow that works. Speaks TAP.
+"""Tests that the README of the slicer shows real output, existing options, and a workflow that works. Prints TAP.
 
 Usage: readme_test.py ROOT SLICE
 """
@@ -33,7 +33,7 @@ def wrong_example():
 
 
 def unknown_options():
-    """Options in the commands of the README that the tool does not have."""
+    """Yields options in the commands of the README that the tool does not have."""
     known = subprocess.run([SLICE, "--help"], capture_output=True, text=True, check=True).stdout
     commands = re.findall(r"`(slice [^`]+)`", README)
     if len(commands) < 6:

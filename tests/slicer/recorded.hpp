@@ -1,11 +1,12 @@
 /// \file
-/// Numbers that record who touches them, and in which iteration of which loops.
+/// Numbers that record their reads and writes, with the iterations of the loops in which they
+/// occur.
 
 #pragma once
 
 #include <vector>
 
-/// An iteration of a loop, and the one around it.
+/// An iteration of a loop, and the index of the iteration around it.
 struct Iteration {
   int line;
   long value, number;
@@ -27,7 +28,7 @@ struct Recording {
 
 inline Recording recording;
 
-/// Lives as long as an iteration does.
+/// An object that lives as long as an iteration.
 class Pass {
  public:
   Pass(int line, long value) : around_(recording.now) {
@@ -42,7 +43,7 @@ class Pass {
   int around_;
 };
 
-/// What was computed, and which reads it is a sum of.
+/// A computed number, and the indices of the reads whose sum it is.
 struct Value {
   double number;
   std::vector<std::size_t> summands = {};
@@ -60,7 +61,7 @@ class Real {
     return {number_, {recording.events.size() - 1}};
   }
   Real& operator=(const Value& value) {
-    // A sum of this number and others is an update of it.
+    // If the sum contains this element once, the assignment is an update of it.
     std::vector<std::size_t> own;
     for (const std::size_t summand : value.summands)
       if (recording.events[summand].cell == cell_) own.push_back(summand);

@@ -16,7 +16,7 @@ EXTENT = 64
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """A scalar, or an element whose subscripts are a counter (or nothing) and a constant each."""
+    """A scalar, or an element whose subscripts are each a counter (or nothing) plus a constant."""
 
     name: str
     subscripts: tuple = ()
@@ -67,7 +67,7 @@ class Loop:
     inner_is_shared: bool = False  # whether j is declared outside of the region
     schedule: str = ""
     nowait: bool = False
-    clauses: dict = dataclasses.field(default_factory=dict)  # a kind for each name
+    clauses: dict = dataclasses.field(default_factory=dict)  # the kind of clause for each variable name
 
     def pragma(self, combined=None):
         """The directive, combined with `parallel` and further clauses if there are any."""
@@ -98,7 +98,7 @@ class Item:
 class Access:
     phase: int
     construct: int
-    threads: tuple  # what determines the threads: see may_differ()
+    threads: tuple  # the data that determine the threads: see may_differ()
     place: tuple
     is_write: bool
     guard: str
@@ -131,7 +131,7 @@ class Run:
         self.region, self.sizes = region, {"n": n, "m": m}
         self.accesses, self.broken = [], set()
         self.phase = self.construct = 0
-        self.copies = dict(region.private)  # of each thread: whether there is a value
+        self.copies = dict(region.private)  # the copies of each thread, and whether they have a value
         self.written_in = {}  # the loop whose iterations wrote a private variable last
         self.stale = {}  # shared variables whose value a loop would have changed
         self.items(region.items)
@@ -143,7 +143,7 @@ class Run:
 
     def number(self, text):
         """An end of a loop or a condition."""
-        return eval(text, {"__builtins__": {}}, dict(self.sizes))  # the generator's own text
+        return eval(text, {"__builtins__": {}}, dict(self.sizes))  # this evaluates only text of the generator
 
     def note(self, threads, reference, counters, is_write, guard="", loop=-1):
         self.accesses.append(Access(self.phase, self.construct, threads, reference.place(counters), is_write, guard, loop,
@@ -166,12 +166,12 @@ class Run:
                 self.construct_of(item)
 
     def construct_of(self, item):
-        """A construct that one thread executes, or each thread."""
+        """Executes a construct that one thread or each thread executes."""
         kept = self.copies
         for name, kind in item.clauses.items():
             if kind == "firstprivate":
                 self.note(("every",) if item.kind == "sections" else ("single",), Reference(name), {}, False)
-        # What happens to the copies does not matter: no loop of the region sees them.
+        # The values of the copies do not matter, because no loop of the region reads them.
         self.copies = kept | {name: True for name in item.clauses}
         for number, section in enumerate(item.parts if item.kind == "sections" else [item.parts]):
             self.statements(section, ("section", number) if item.kind == "sections" else (item.kind if item.kind != "plain" else "every",))
@@ -477,8 +477,8 @@ class Region:
         return f"num_threads({self.threads}) " if self.threads else ""
 
     def truth(self):
-        """The numbers of the loops that race, whose clauses change a value, and whose iterations access the same element, over all
-        sizes."""
+        """The numbers of the loops that race, of those whose clauses change a value, and of those whose iterations
+        access the same element, over all sizes."""
         races, broken, dependent = {}, {}, {}
         for n, m in SIZES:
             run = Run(self, n, m)

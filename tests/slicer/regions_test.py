@@ -1,4 +1,4 @@
-"""Claims of `slice --check` on random parallel regions, compared with a model of OpenMP. Speaks TAP.
+"""Compares the claims of `slice --check` on random parallel regions with a model of OpenMP. Prints TAP.
 
 A loop may be *proved* only if the model finds no data race of the loop for any size, and if no clause changes a value. A
 loop may be *refuted* only if the model finds a data race for some size.
@@ -41,7 +41,7 @@ class Comparison:
         with tempfile.TemporaryDirectory() as directory:
             source = pathlib.Path(directory, "regions.cpp")
             source.write_text("\n".join(lines) + "\n")
-            # The generated directives are valid OpenMP.
+            # The compiler checks that the generated directives are valid OpenMP.
             result = subprocess.run([*self.arguments.compiler.split(), "-std=c++20", "-fopenmp", "-w", "-fsyntax-only", source],
                                     capture_output=True, text=True, check=False)
             if result.returncode:

@@ -1,7 +1,7 @@
-"""What `slice --check` says: of loops that are hard to see through, of the stages' parallel loops, and on bad input; and
-what the chapter on proofs shows of it.
+"""Tests `slice --check` on loops that are hard to analyse, on the stages' parallel loops, and on bad input, and
+compares its output with the chapter on proofs.
 
-Usage: slice_test.py [ROOT SLICE]; without the program all is skipped. Speaks TAP.
+Usage: slice_test.py [ROOT SLICE]; without the program, all checks are skipped. Prints TAP.
 """
 
 import json
@@ -30,7 +30,8 @@ def run(*arguments):
 
 
 def hard_loops():
-    """The verdicts that the file names behind each loop; those of loops within it follow."""
+    """Yields verdicts that differ from the comment after each loop; the verdicts of inner loops follow in the same
+    comment."""
     source = ROOT / "tests/slicer/hard.cpp"
     found = {}
     result = run("--check", "--json", "-", source, *HEADERS)
@@ -49,7 +50,7 @@ def hard_loops():
 
 
 def claims():
-    """What is said of each pragma that makes a loop parallel, whatever it looks like: never nothing."""
+    """Yields pragmas that make a loop parallel and whose claim has no verdict, or a wrong one."""
     source = ROOT / "tests/slicer/claims.cpp"
     result = run("--check", source, *HEADERS)
     found = {int(line): said for line, said in re.findall(
@@ -64,7 +65,7 @@ def claims():
 
 
 def covered():
-    """The verdicts behind the loops and pragmas of two more files, in C++ and in C."""
+    """Yields verdicts that differ from the comments after the loops and pragmas of two more files, in C++ and in C."""
     for name, least in (("coverage.cpp", 40), ("coverage.c", 5)):
         source = ROOT / "tests/slicer" / name
         result = run("--check", "--json", "-", source, *HEADERS)
@@ -88,7 +89,7 @@ def covered():
                     yield f"{name}, {what} in line {number}: {got.get(number)} instead of {wanted[number]}"
 
 
-# What is checked, the source, and what the report contains.
+# The checked property, the source, and texts that the report must contain.
 CLAUSES = (
     ("a loop with nowait is proved under the assumption that code after the loop has other memory",
      """void f(double* a, double* b, long n) {
@@ -234,7 +235,7 @@ void use(std::vector<double>& a, std::vector<double>& b, std::vector<Odd>& c, st
 
 
 def shows(source, lines):
-    """The report on a source contains some lines."""
+    """Yields lines that the report on a source lacks."""
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory, "clauses.cpp")
         path.write_text(source)
@@ -245,7 +246,7 @@ def shows(source, lines):
 
 
 def commands():
-    """The options of a file are in compile_commands.json, in both forms of it; those after -- replace them."""
+    """Checks that options come from compile_commands.json, in both of its forms, and that options after -- replace them."""
     with tempfile.TemporaryDirectory() as directory:
         root = pathlib.Path(directory).resolve()
         for name in ("build", "include", "src", "elsewhere"):
@@ -269,7 +270,7 @@ def commands():
 
 
 def sarif():
-    """Refuted pragmas are errors with both iterations, and a directive that is not covered is a note."""
+    """Checks that refuted pragmas are errors with both iterations, and that a directive that is not covered is a note."""
     with tempfile.TemporaryDirectory() as directory:
         source, out = pathlib.Path(directory, "loops.cpp"), pathlib.Path(directory, "out.sarif")
         source.write_text("void f(double* a, long n) {\n#pragma omp parallel for\n"
@@ -288,7 +289,7 @@ def sarif():
 
 
 def asked_transformations():
-    """The verdicts that the file names behind each pragma, and that is refused what should be."""
+    """Yields verdicts that differ from the comment after each pragma, and illegal transformations that are not refused."""
     source = ROOT / "tests/slicer/asked.cpp"
     found = {}
     result = run("--check", "--json", "-", source, *HEADERS)
@@ -307,7 +308,7 @@ def asked_transformations():
 
 
 def allowed_reductions():
-    """A sum may be made in another order only if one says so."""
+    """Checks that a new order of a sum is accepted only with the option for reductions."""
     with tempfile.TemporaryDirectory() as directory:
         source = pathlib.Path(directory, "sum.cpp")
         source.write_text("void f(double* x, double& s) {\n#pragma staircase interchange(i, j)\n"
@@ -320,7 +321,7 @@ def allowed_reductions():
 
 
 def bad_requests():
-    """Each pragma that cannot be judged is refused in one sentence with its line."""
+    """Yields pragmas that cannot be judged and that are not refused in one sentence with their line."""
     nest = "  for (int i = 0; i < 4; ++i)\n    for (int j = 0; j < 4; ++j) x[4 * i + j] = 0;\n"
     with tempfile.TemporaryDirectory() as directory:
         source = pathlib.Path(directory, "bad.cpp")
@@ -344,7 +345,8 @@ def refused(arguments, fragments):
 
 
 def launches():
-    """The verdicts that a CUDA source names behind each loop, and the reasons of those around launches."""
+    """Yields verdicts that differ from the comments after the loops of a CUDA source, and wrong reasons for loops
+    around launches."""
     source = ROOT / "tests/slicer/launches.cu"
     result = run("--check", "--json", "-", source, *HEADERS, "-Icommon/cuda_on_cpu/include")
     if result.returncode != 0:
@@ -357,14 +359,14 @@ def launches():
             yield f"line {number}: {found.get(number)}"
         if "<<<" in line and f"in line {number}" not in found[number - 1]["reason"]:
             yield f"line {number}: {found[number - 1]['reason']}"
-    # Told otherwise of the language, and when they are older than a header, precompiled headers are passed over.
+    # Precompiled headers are ignored if the language options differ, or if a header is newer.
     unfit = run("--check", "--json", "-", source, *HEADERS, "-Icommon/cuda_on_cpu/include", "-std=c++17")
     if unfit.stdout != result.stdout:
         yield f"without precompiled headers: {unfit.stderr or unfit.stdout}"
 
 
 def examples():
-    """What the chapter shows is what the program prints."""
+    """Yields examples of the chapter that differ from the program's output."""
     for source in sorted(SHOWN.glob("*.cpp")):
         printed = run("--check", "--reductions", source.relative_to(ROOT), *HEADERS).stdout
         if printed != source.with_suffix(".txt").read_text():
@@ -372,7 +374,7 @@ def examples():
 
 
 def wrong_lines(source, printed, claims):
-    """Lines that the page of a stage names for a claim, and that are not those that are printed."""
+    """Yields line numbers that the page of a stage names for a claim and that differ from the printed ones."""
     for text, claim, pragma in zip(printed, claims, proved.pragma_lines(source, claims)):
         if not text.startswith(f"  line {pragma} "):
             yield f"the page says line {pragma} of: {text}"
@@ -382,14 +384,16 @@ def wrong_lines(source, printed, claims):
 
 
 class Recorded:
-    """A nest that is run here: of each cell the last write and the reads since, and what follows from them."""
+    """A nest that runs in Python. For each cell it stores the last write and the reads since then, and it collects the
+    dependences."""
 
     def __init__(self):
         self.arrows, self.points, self.slices = set(), set(), {}
         self.memory = {}
 
     def touch(self, statement, point, reads, writes, number=None):
-        """A statement at a point reads some cells, and then writes others: pairs of an array and its subscripts."""
+        """Records a statement at a point that reads some cells and then writes others; a cell is an array and its
+        subscripts."""
         here = (statement, point)
         self.points.add(here)
         for cell in reads:
@@ -410,7 +414,7 @@ class Recorded:
 
 
 def solved_by_rows(n):
-    """What the first form does; each iteration has an `s` of its own."""
+    """Runs the first form; each iteration has its own `s`."""
     run_here = Recorded()
     for i in range(n):
         s = ("s", (), i)
@@ -444,7 +448,7 @@ def multiplied(n):
 
 
 def smoothed(n):
-    """In place and backwards, with a kind of pair each."""
+    """Runs an update in place, backwards, with one pair of each kind."""
     run_here = Recorded()
     for t in range(2):
         for i in range(n - 1, 0, -1):
@@ -468,7 +472,7 @@ def pairs_of(held):
 
 
 def wrong_picture(nest, expected):
-    """How points, dependences and slices differ from those of a run."""
+    """Yields points, dependences and slices that differ from those of a run."""
     points = [(s, tuple(point)) for s, each in enumerate(nest["statements"]) for point in each["points"]]
     if len(points) != len(set(points)) or set(points) != expected.points:
         yield f"points {points}"
@@ -492,7 +496,8 @@ def wrong_picture(nest, expected):
 
 
 def pictures():
-    """What is drawn of nests is what happens as they run, for several sizes; the book has that of the usual ones."""
+    """Yields differences between the data for figures and runs of the nests, for several sizes; the book uses the
+    default sizes."""
     with tempfile.TemporaryDirectory() as directory:
         source = pathlib.Path(directory, "smoothed.cpp")
         source.write_text(SMOOTHED)
@@ -512,7 +517,7 @@ def pictures():
 
 
 def bad_pictures():
-    """What cannot be drawn is refused in one sentence."""
+    """Yields nests that cannot be drawn and that are not refused in one sentence."""
     texts = {"empty": "int f() { return 1; }\n",
              "indirect": "void f(double* x, int* p, int n) {\n  for (int i = 0; i < n; ++i) x[p[i]] = 0;\n}\n",
              "called": "double g(double*);\nvoid f(double* x, int n) {\n  for (int i = 0; i < n; ++i) x[i] = g(x);\n}\n",
@@ -542,7 +547,7 @@ def bad_pictures():
 
 
 def program():
-    """The listing of a nest in slices, and why another nest has none."""
+    """Yields differences from the listing of a nest in slices, and from the reason why another nest has no such listing."""
     with tempfile.TemporaryDirectory() as directory:
         out, marked = pathlib.Path(directory, "sliced.cpp"), pathlib.Path(directory, "forms.cpp")
         result = run(SHOWN / "product.cpp", "-o", out, *HEADERS)
@@ -558,7 +563,7 @@ def program():
 
 
 def headers_of_mpi():
-    """The compiler's options for the headers of MPI; nothing where it is missing."""
+    """The compiler's options for the headers of MPI; empty if MPI is missing."""
     compiler = shutil.which("mpicxx")
     if compiler is None:
         return []
@@ -567,7 +572,7 @@ def headers_of_mpi():
 
 
 def stages():
-    """What is said of the parallel loops of the stages for the processor, but for lines."""
+    """Yields differences between the reports on the stages' parallel loops and the stored ones, apart from line numbers."""
     said, of_mpi, shown = [], headers_of_mpi(), (SHOWN / "stages.txt").read_text()
     for source in sorted(ROOT.glob("stages/*/[0-9]*/*.cpp")):
         if not PARALLEL.search(source.read_text()):
@@ -579,7 +584,7 @@ def stages():
         if result.returncode not in (0, 1):
             yield result.stderr
         claims = result.stdout.partition("OpenMP\n")[2].partition("Assumed")[0].splitlines()
-        claims = [claim for claim in claims if not claim.endswith(": not covered")]  # such as a barrier
+        claims = [claim for claim in claims if not claim.endswith(": not covered")]  # for example, a barrier
         said.append(f"{source.parent.parent.name} {source.parent.name}")
         said += [re.sub(r" in line \d+", "", re.sub(r"^  line \d+ +#pragma ", "  ", claim)) for claim in claims]
         if len(claims) != len(PARALLEL.findall(source.read_text())):
@@ -594,7 +599,7 @@ def stages():
 
 
 def json_is_all():
-    """With --json nothing else is printed; a file gets the same."""
+    """Checks that --json prints nothing else, and that a file gets the same text."""
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory, "found.json")
         result = run("--check", "--json", path, SHOWN / "claims.cpp")
@@ -643,7 +648,8 @@ void by_call(double* p, double* q, long n) {
 
 
 def assumptions():
-    """What a verdict takes for granted is printed with its line, refuted by the file, and unknown with --strict."""
+    """Checks that an assumption of a verdict is printed with its line, that the file can refute it, and that --strict
+    excludes it."""
     with tempfile.TemporaryDirectory() as directory:
         source = pathlib.Path(directory, "assuming.cpp")
         source.write_text(ASSUMING)
@@ -661,7 +667,7 @@ def assumptions():
 
 
 def bad_input():
-    """Each is refused in one sentence, with nothing on standard output."""
+    """Yields bad input that is not refused in one sentence, with nothing on standard output."""
     with tempfile.TemporaryDirectory() as directory:
         wrong = pathlib.Path(directory, "wrong.cpp")
         wrong.write_text("void f( {\n")
@@ -684,7 +690,7 @@ def bad_input():
 
 
 def openmp():
-    """A source that includes omp.h is read with and without the macro _OPENMP, and with the slicer's omp.h."""
+    """Checks that a source that includes omp.h is read with and without the macro _OPENMP, and with the slicer's omp.h."""
     with tempfile.TemporaryDirectory() as directory:
         source = pathlib.Path(directory, "openmp.cpp")
         source.write_text("#include <omp.h>\n#include <vector>\n#ifdef OWN\n"
@@ -701,7 +707,7 @@ def openmp():
 
 
 def outputs():
-    """Options that make a compiler write files have no effect, and options for a part of the compiler are refused."""
+    """Checks that options for output files have no effect, and that options for one part of the compiler are refused."""
     with tempfile.TemporaryDirectory() as directory:
         source = pathlib.Path(directory, "loop.cpp")
         source.write_text("#define END n\nvoid f(double* x, long n) {\n#pragma omp parallel for\n  for (long i = 0; i < END; ++i) x[i] = 1;\n}\n")
@@ -721,7 +727,7 @@ def outputs():
 
 
 def crashes():
-    """A crash, here of a stack that is too small, is one sentence and a status of its own."""
+    """Checks that a crash, here by a stack that is too small, prints one sentence and has its own status."""
     with tempfile.TemporaryDirectory() as directory:
         source = pathlib.Path(directory, "deep.cpp")
         source.write_text("void f(double* x) {\n  for (int i = 0; i < 4; ++i) x[i] = 1" + " + 1" * 20000 + ";\n}\n")

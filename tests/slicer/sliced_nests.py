@@ -1,9 +1,9 @@
-"""Random nests of loops whose iterations are independent, as C++ functions marked to be sliced, and a program that compares
-them with what the slicer makes of them."""
+"""Random nests of loops with independent iterations, as C++ functions marked for slicing, and a program that compares
+them with the functions that the slicer generates from them."""
 
 import re
 
-SIDE = 48  # of the matrices: subscripts stay within
+SIDE = 48  # the side of the matrices; subscripts stay within it
 PARAMETERS = ("View<const double, 2> a, const double (*b)[SIDE], std::span<const double> v, View<double, 2> c, "
               "std::span<double> w, double* f, long n, long m, long si, long sj")
 SIZES = ", ".join(f"std::pair{{{n}L, {m}L}}" for n, m in ((0, 3), (1, 1), (2, 5), (5, 2), (6, 7)))
@@ -20,7 +20,7 @@ def subscript(random, counters):
 
 
 def value(random, counters):
-    """What is read of arrays that nobody writes."""
+    """An expression of elements of arrays that the nest does not write."""
     at = lambda: subscript(random, counters)
     of_rows = f"b[{at()}][{at()}]" if len(counters) < 3 else "v[k]"
     parts = [random.choice((f"a({at()}, {at()})", of_rows, f"v[{at()}]", "0.5")) for _ in range(random.randint(1, 3))]
@@ -45,7 +45,7 @@ def target(random, cut, k):
 
 
 def nest(random, number):
-    """A function, and what is asked of it."""
+    """A random function, and the slicing pragma for it."""
     kind = random.choice(("i", "ij", "ij", "ji", "j", "line"))
     clauses = random.choice(("", "", " buffers(2)")) if number % 8 else " buffers(2) threads(2)"
     text = [f"void nest_{number}({PARAMETERS}) {{"]
@@ -90,8 +90,8 @@ HEADERS = "".join(f"#include <{name}>\n" for name in (
 
 
 def program(text):
-    """Runs all nests of a file, for several sizes. The sliced loops have all numbers of slices from 1 to more than the number of
-    iterations. The program needs HEADERS in front of it."""
+    """A program that runs all nests of a file for several sizes. The numbers of slices of the sliced loops range from 1
+    to more than the number of iterations. HEADERS must precede the program."""
     asked = re.findall(r"slice\((.*?)\)", text)
     most = [tuple(10 if size in loops else 1 for size in ("si", "sj")) for loops in asked]
     calls = "\n".join(f"  compare({number}, {i}, {j}, original::nest_{number}, form3::nest_{number}, form4::nest_{number});"

@@ -1,7 +1,8 @@
-"""What `slice FILE -o OUT` makes of random nests and of stages computes the same; what cannot be sliced is refused.
+"""Tests that `slice FILE -o OUT` preserves the results of random nests and of stages, and refuses nests that cannot be
+sliced.
 
-Usage: sliced_test.py ROOT SLICE COMPILER [--nests COUNT [SEED]]. Speaks TAP. With --nests, so many random nests are tried and
-nothing else is.
+Usage: sliced_test.py ROOT SLICE COMPILER [--nests COUNT [SEED]]. Prints TAP. With --nests, only random nests are
+tested, and COUNT is their number.
 """
 
 import concurrent.futures
@@ -20,7 +21,7 @@ import tap
 ROOT, SLICE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 COMPILER = sys.argv[3].split()
 NESTS, SEED = [int(word) for word in (*sys.argv[5:], "20")[:2]] if sys.argv[4:5] == ["--nests"] else (10, 20)
-AT_ONCE = 100  # nests in a program
+AT_ONCE = 100  # the number of nests in a program
 BUILD = SLICE.parents[2]
 HEADERS = [f"-I{ROOT}/common/include", f"-I{ROOT}/common"]
 STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Werror"]
@@ -41,8 +42,8 @@ def run(*arguments, cwd=ROOT):
 
 
 def sliced(place, source, form):
-    """What the slicer makes of a file of nests, its complaint, and how many of them are too complicated for it, whose marks are
-    taken away."""
+    """The slicer's output for a file of nests, its error message, and the number of nests that are too complicated for
+    it; the pragmas of these nests are removed."""
     lines, out = (place / source).read_text().splitlines(), f"form{form}.cpp"
     for left_out in range(len(lines)):
         result = run(SLICE, source, "-o", out, "--form", form, "--", *HEADERS, cwd=place)
@@ -55,7 +56,7 @@ def sliced(place, source, form):
 
 
 def same_results(seed, count):
-    """Random nests in both forms, for all numbers of slices."""
+    """Yields random nests whose results differ in one of both forms, for all numbers of slices."""
     with tempfile.TemporaryDirectory() as directory:
         place = pathlib.Path(directory)
         text = sliced_nests.file_of(random.Random(seed), count)
@@ -80,7 +81,7 @@ def same_results(seed, count):
 
 
 def compiled_for_device(source, program, *arguments):
-    """Why a CUDA source does not become a program for the CPU device."""
+    """The compiler's message if a CUDA source cannot be compiled for the CPU device; empty otherwise."""
     flags = ["-D__CUDACC__", "-DSTAIRCASE_CUDA_ON_CPU", f"-I{ROOT}/common/cuda_on_cpu/include", f"-I{source.parent}", *HEADERS]
     plain = source.with_suffix(".plain.cpp")
     result = run(DEVICE.with_name("rewrite_cuda"), source, plain, source.with_suffix(".d"), *COMPILER, "-std=c++20", *flags,
@@ -92,8 +93,9 @@ def compiled_for_device(source, program, *arguments):
 
 
 def on_device():
-    """Nests whose slices run on the CPU device, with one and with two streams; and the product of matrices."""
-    if not DEVICE.exists():  # with sanitizers there is none
+    """Yields errors of nests whose slices run on the CPU device, with one and with two streams, and of the matrix
+    product."""
+    if not DEVICE.exists():  # builds with sanitizers have no CPU device
         return
     count = 6
     with tempfile.TemporaryDirectory() as directory:
@@ -199,7 +201,7 @@ int main() {
 
 
 def many_forms():
-    """Loops and arrays that are written in many ways; what is made of them is valid, and gives the same."""
+    """Yields loops and arrays in various notations whose generated code is not valid, or gives other results."""
     with tempfile.TemporaryDirectory() as directory:
         place = pathlib.Path(directory)
         text = (ROOT / "tests/slicer/forms.cpp").read_text()
@@ -211,7 +213,7 @@ def many_forms():
             if result.returncode:
                 yield result.stderr
                 return
-        # Headers belong in front of the namespaces.
+        # The headers have to precede the namespaces.
         headers = {line for name in ("form4.cpp", "form3.cpp") for line in (place / name).read_text().splitlines()
                    if line.startswith("#include <")}
         (place / "all.cpp").write_text("\n".join([*sorted(headers), FORMS]))
@@ -226,14 +228,14 @@ def many_forms():
 
 
 def marked(stage, loop, pragma):
-    """A stage's source with a pragma in front of a loop."""
+    """A stage's source with a pragma before a loop."""
     text = (ROOT / "stages" / stage).read_text()
     at = text.rindex("\n", 0, text.index(loop)) + 1
     return text[:at] + pragma + "\n" + text[at:]
 
 
 def sliced_stage(place, stage, loop, pragma, *options):
-    """The program that is made of a stage, and why there is none."""
+    """The program generated from a stage, and the reason if there is none."""
     workload, _, name = stage.split("/")
     directory = place / workload / "99_generated"
     directory.mkdir(parents=True, exist_ok=True)
@@ -247,7 +249,8 @@ def sliced_stage(place, stage, loop, pragma, *options):
 
 
 def differs(generated, by_hand, sizes, tolerance):
-    """Why two programs do not give the same, to the last bit or up to so much of the largest number."""
+    """The reason why two programs differ: in any bit, or by more than a tolerance relative to the largest element;
+    empty if they do not."""
     with tempfile.TemporaryDirectory() as directory:
         solutions = []
         for each in (generated, BUILD / "stages" / by_hand):
@@ -265,10 +268,10 @@ def differs(generated, by_hand, sizes, tolerance):
 
 
 def stages():
-    """Programs made of stages give what the stages do that were written by hand.
+    """Yields programs generated from stages whose results differ from those of the manually written stages.
 
-    They do so to the last bit, but for the bodies: those that are written by hand take another way to a root, and add up
-    the others slice by slice, so 2000 roundings are allowed; what they do wrong is farther off.
+    The results must agree in all bits, except for the bodies: the manually written stages compute roots differently and
+    add up the source bodies slice by slice. Therefore, 2000 roundings are allowed there; real errors are larger.
     """
     product = ("matmul/00_original/original.cpp", "for (std::size_t i = 0; i < rows")
     solve = ("triangular_solve/01_columns/columns.cpp", "for (std::size_t j = i + 1")
@@ -291,7 +294,7 @@ def stages():
 
 
 def nest_at(text, loop):
-    """The lines of a nest from its outermost loop on, without the columns in front of it."""
+    """The lines of a nest from its outermost loop on, without its indentation."""
     lines = text[text.rindex("\n", 0, text.index(loop)) + 1:].splitlines()
     columns = len(lines[0]) - len(lines[0].lstrip())
     end = next((n for n, line in enumerate(lines) if n and len(line) - len(line.lstrip()) < columns), len(lines))
@@ -299,7 +302,8 @@ def nest_at(text, loop):
 
 
 def text_of_product():
-    """The nest that is made of the product's first stage is that of the second one, up to the names of bounds."""
+    """Yields differences between the nest generated from the product's first stage and the second stage, up to the
+    names of bounds."""
     names = {"i_begin": "s.i0", "i_end": "s.i0 + s.rows", "j_begin": "s.j0", "j_end": "s.j0 + s.cols"}
     with tempfile.TemporaryDirectory() as directory:
         place = pathlib.Path(directory)
@@ -317,7 +321,7 @@ def text_of_product():
 
 
 def refused():
-    """What cannot be sliced is refused in one sentence, and no file is left."""
+    """Yields nests that cannot be sliced and that are not refused in one sentence, or that leave a file."""
     loop = "  for (int i = 0; i < n; ++i) "
     mark = "#pragma staircase slice(i: 3)"
     first_form = marked("triangular_solve/00_original/original.cpp", "for (std::size_t i = 0; i < n", mark)
@@ -368,7 +372,7 @@ def refused():
 
 
 def refused_on_device():
-    """What is no kernel is refused in one sentence."""
+    """Yields nests that cannot become a kernel and that are not refused in one sentence."""
     mark = "#pragma staircase slice(i: 3) device(cuda)"
     loop = "  for (int i = 0; i < n; ++i) "
     for text, options, fragment in (
@@ -387,7 +391,7 @@ def refused_on_device():
                 yield f"{fragment}: {result.returncode}, {result.stderr}{text}"
             if [path.name for path in place.iterdir()] != ["in.cpp"]:
                 yield f"{fragment}: a file is left"
-    # What is in bounds alone is asked for on the host.
+    # The host evaluates expressions that occur only in bounds.
     for bound in ("x.size()", "std::min(n, m)"):
         with tempfile.TemporaryDirectory() as directory:
             place = pathlib.Path(directory)
@@ -399,7 +403,7 @@ def refused_on_device():
 
 
 def options():
-    """Where the program is written, and what is asked for, is checked first."""
+    """Yields wrong output paths and requests that are not refused before the slicer starts its work."""
     with tempfile.TemporaryDirectory() as directory:
         place = pathlib.Path(directory)
         good, out = place / "good.cpp", place / "out.cpp"

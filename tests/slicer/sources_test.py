@@ -1,6 +1,6 @@
-"""Every source of the repository can be read by `slice --check`, and what most of them include is precompiled.
+"""Tests that `slice --check` can read every source of the repository, and that most of their system headers are precompiled.
 
-Usage: sources_test.py [ROOT SLICE BUILD]; without the program all is skipped. Speaks TAP.
+Usage: sources_test.py [ROOT SLICE BUILD]; without the program, all checks are skipped. Prints TAP.
 """
 
 import collections
@@ -21,7 +21,7 @@ ROOT, SLICE, BUILD = (pathlib.Path(argument).resolve() for argument in sys.argv[
 PLACES = ("common", "docs", "stages", "tests")
 # The CPU device's headers.
 STAND_IN = ROOT / "common/cuda_on_cpu/include"
-# What is asked of libclang beyond what the build says.
+# Options of libclang in addition to those of the build.
 MORE = {"docs/communication/simulated.cpp": ["--", "-I/usr/include/smpi", "-Icommon/include", "-Icommon"],
         "common/cuda_on_cpu/src/machine/switch_aarch64.cpp": ["--", "--target=aarch64-linux-gnu"]}
 # These sources call functions of CUDA's libraries that neither the slicer's headers nor the CPU device's declare.
@@ -38,12 +38,12 @@ def check(source, *arguments):
 
 
 class Build:
-    """What the build compiles, and where it finds headers."""
+    """The sources that the build compiles, and its include directories."""
 
     def __init__(self):
         commands = json.loads((BUILD / "compile_commands.json").read_text())
         listed = {pathlib.Path(each["directory"], each["file"]).resolve() for each in commands}
-        # Of sources that are compiled together, only a file that includes them is listed.
+        # If several sources are compiled together, only the file that includes them is listed.
         together = {pathlib.Path(name) for path in listed if "unity" in path.name and path.exists()
                     for name in re.findall(r'^#include *[<"](.+)[>"]$', path.read_text(), re.MULTILINE)}
         self.sources = listed | together
@@ -51,12 +51,12 @@ class Build:
                         for place in re.findall(r"(?:-I|-isystem) *(\S+)", each["command"])}
 
     def lacks(self, source, said):
-        """Whether a source that is not compiled here includes a header that is not here either. The CPU device's headers
-        stand in for CUDA's in CUDA sources only; to another source, such a header is missing without the toolkit."""
-        if "come with CUDA's toolkit" in said:  # a header that needs a table of the toolkit
+        """Whether a source that is not compiled here includes a header that does not exist here. The CPU device's
+        headers replace CUDA's only in CUDA sources. In another source, such a header is missing without the toolkit."""
+        if "come with CUDA's toolkit" in said:  # the header needs a table of the toolkit
             return True
         missing = re.search(r"'([\w/.+-]+)' file not found", said)
-        is_cuda = source.suffix == ".cu"  # nvcc finds the toolkit's headers by itself
+        is_cuda = source.suffix == ".cu"  # nvcc finds the toolkit's headers without an option
         if not missing or (source in self.sources and not is_cuda):
             return False
         more = MORE.get(str(source.relative_to(ROOT)))
@@ -71,7 +71,8 @@ class Build:
 
 
 def read():
-    """No source is refused, except one that this configuration does not compile, for lack of a library's headers."""
+    """Yields sources that are refused, unless this configuration does not compile them because a library's headers are
+    missing."""
     sources = found(".cpp", ".cu")
     if len(sources) < 250:
         yield f"only {len(sources)} sources"
@@ -93,8 +94,8 @@ def read():
 
 
 def guessed():
-    """A source that is compiled as part of another has its arguments; one that is not compiled gets all places but that
-    of the headers that stand in for CUDA's."""
+    """Checks that a source that is compiled as part of another one gets its arguments. A source that is not compiled
+    gets all include directories except that of the CPU device's headers."""
     stand_in = "#include <cuda_on_cpu/%s>\n" % next((STAND_IN / "cuda_on_cpu").glob("*.hpp")).name
     with tempfile.TemporaryDirectory() as directory:
         place = pathlib.Path(directory).resolve()
@@ -116,7 +117,7 @@ def guessed():
 
 
 def precompiled():
-    """What several sources include of the system is not parsed for each of them."""
+    """Yields system headers that several sources include and that are not precompiled."""
     for ending, header in ((".cpp", "cxx.hpp"), (".cu", "cuda.hpp")):
         counts = collections.Counter(name for path in found(ending) for name in INCLUDED.findall(path.read_text())
                                      if "/" not in name and "." not in name)
@@ -127,7 +128,8 @@ def precompiled():
 
 
 def used():
-    """A name of the system is known without its header, so no header was parsed; and a file is read that minds this."""
+    """Checks that names of system headers are known without an include, so no header was parsed, and that a conflicting
+    file is read."""
     with tempfile.TemporaryDirectory() as directory:
         source = pathlib.Path(directory, "lacking.cpp")
         loop = "void f(std::vector<double>& x) {\n  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0;\n}\n"

@@ -1,6 +1,6 @@
 /// \file
-/// What the chapter on slicing says of loops, slices and conditions, on fresh loops; and the tables
-/// that it shows.
+/// Tests the statements of the chapter on slicing about loops, slices and conditions on random
+/// loops, and compares the chapter's tables with a program's output.
 ///
 /// Usage: slicing_test PROGRAM TABLES [GTEST OPTIONS]
 
@@ -24,7 +24,7 @@ namespace {
 
 std::string program, tables;
 
-/// A test with random numbers, which says its seed if it fails.
+/// A test with random numbers, which prints its seed if it fails.
 class Fresh : public testing::Test {
  protected:
   Index number(Index least, Index most) {
@@ -48,7 +48,7 @@ class Fresh : public testing::Test {
 
 using Cut = Range (*)(Index, Index, Index);
 
-/// Whether slices hold each iteration once, and nothing else.
+/// Whether slices contain each iteration exactly once, and nothing else.
 bool is_whole(Cut cut, Index n, Index slices) {
   std::vector<int> seen(n);
   for (Index s = 0; s < slices; ++s) {
@@ -107,14 +107,15 @@ TEST_F(NumbersOfSlices, CountDigitZeroFirst) {
 
 // --- Kinds of cells
 
-/// A piece of program that only reads and writes: what it has read decides what it writes.
+/// An access of a piece of a program. The values that the piece has read determine the values that
+/// it writes.
 struct Access {
   bool is_write;
   Index cell;
 };
 using Piece = std::vector<Access>;
 
-/// Does one access of a piece, whose state is a number.
+/// Performs one access of a piece, whose state is a number.
 void step(Memory& memory, const Access& access, Index& state) {
   const Variable cell(memory, {"c", access.cell});
   if (access.is_write)
@@ -140,7 +141,7 @@ class Pieces : public Fresh {
     return memory.look();
   }
 
-  /// The cells in the end, if the pieces' accesses come in this order, each a number of a piece.
+  /// The cells after all accesses. `order` contains the index of the piece of each access.
   Numbers run(const std::vector<Piece>& pieces, const std::vector<std::size_t>& order) const {
     Memory memory(numbers_);
     std::vector<std::size_t> done(pieces.size());
@@ -150,7 +151,7 @@ class Pieces : public Fresh {
     return memory.numbers();
   }
 
-  /// The cells that come out differently if pieces run in another order, or at once.
+  /// The cells whose values differ if the pieces run in another order, or concurrently.
   Cells differing(const std::vector<Piece>& pieces) const {
     std::vector<std::size_t> order;
     for (std::size_t n = 0; n < pieces.size(); ++n) order.insert(order.end(), pieces[n].size(), n);
@@ -205,7 +206,7 @@ TEST_F(Pieces, GiveTheSameInAnyOrderAndConcurrentlyIfTheConditionsHold) {
     good_but_for_2 += by_bernstein.empty() && !by_2.empty();
     bad += !cells.empty();
   }
-  // Enough of each to have tried something.
+  // There must be enough cases of each kind for the test to be meaningful.
   EXPECT_GT(good, 30);
   EXPECT_GT(good_but_for_2, 10);
   EXPECT_GT(bad, 300);
@@ -215,7 +216,7 @@ TEST_F(Pieces, GiveTheSameInAnyOrderAndConcurrentlyIfTheConditionsHold) {
 
 class Nests : public Fresh {
  protected:
-  /// The arrays that forbid iterations to change places by condition (2).
+  /// The arrays because of which condition (2) forbids exchanging iterations.
   static std::set<std::string> against(const Nest& nest) {
     const std::vector<Kinds> kinds = traced(nest);
     std::set<std::string> arrays;
@@ -305,7 +306,7 @@ TEST_F(Nests, ComputeTheDocumentedResult) {
     for (Index j = 0; j <= i; ++j) sum += columns.numbers.at({"a", i, j}) * x.at({"x", j});
     EXPECT_EQ(sum, columns.numbers.at({"b", i}));
   }
-  Index force = 0;  // of each pair, two that cancel
+  Index force = 0;  // the two forces of each pair cancel
   Nest once = pairs_once(n_);
   for (auto& [cell, number] : once.numbers)
     if (cell.array == "m") number = 1;

@@ -1,5 +1,6 @@
 /// \file
-/// Advection against what is none of its stages: advection_test PROGRAM [GTEST OPTIONS].
+/// Checks advection against results from outside of its stages: advection_test PROGRAM [GTEST
+/// OPTIONS].
 
 #include <fmt/format.h>
 
@@ -22,7 +23,7 @@ using Arguments = std::vector<std::string>;
 
 std::string program;
 
-/// The field after the steps that the arguments ask for.
+/// The field after the steps that the arguments request.
 NpyArray carried(Arguments arguments, const NpyArray* input = nullptr) {
   const Directory directory;
   if (input != nullptr) {
@@ -44,8 +45,8 @@ NpyArray random_field(std::size_t rows, std::size_t cols, std::mt19937_64& rando
   return {{rows, cols}, values};
 }
 
-/// The amplitude of wave (k, l), which turns by 2π k / cols from column to column and by 2π l /
-/// rows from row to row.
+/// The amplitude of wave (k, l), whose phase grows by 2π k / cols from column to column and by 2π l
+/// / rows from row to row.
 Complex amplitude(const NpyArray& field, std::size_t k, std::size_t l) {
   const std::size_t rows = field.shape[0], cols = field.shape[1];
   const auto values = field.as_double();
@@ -59,8 +60,8 @@ Complex amplitude(const NpyArray& field, std::size_t k, std::size_t l) {
   return sum / static_cast<double>(rows * cols);
 }
 
-/// What a step multiplies a wave by along one direction, from the scheme of Lax and Wendroff in its
-/// other form: 1 - i c sin θ - c² (1 - cos θ).
+/// The factor by which a step multiplies a wave along one direction, from the other form of the
+/// Lax-Wendroff scheme: 1 - i c sin θ - c² (1 - cos θ).
 Complex symbol(double c, std::size_t k, std::size_t count) {
   const double angle = 2 * pi * static_cast<double>(k) / static_cast<double>(count);
   return {1 - c * c * (1 - std::cos(angle)), -c * std::sin(angle)};
@@ -93,7 +94,7 @@ TEST(Waves, AreMultipliedByTheirSymbol) {
   }
 }
 
-/// At one cell per step the weights are 1, 0 and 0.
+/// With one cell per step, the weights are 1, 0 and 0.
 TEST(Shift, OfACellAStepIsExact) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
@@ -129,9 +130,9 @@ TEST(Sum, OfTheFieldStays) {
   EXPECT_NEAR(sum_of(after), sum_of(before), 1e-12 * 67 * 45);
 }
 
-/// The largest distance from the wave that has moved as far as it should.
+/// The largest difference from the wave after the exact displacement.
 double error_of(std::size_t n) {
-  // A quarter of the square in n steps of a quarter of a cell.
+  // The wave moves by a quarter of the square: n steps of a quarter of a cell each.
   const NpyArray field = carried({"--set", fmt::format("rows={}", n), "--set",
                                   fmt::format("cols={}", n), "--set", fmt::format("steps={}", n)});
   const auto values = field.as_double();
@@ -152,7 +153,7 @@ TEST(Convergence, IsOfSecondOrder) {
   EXPECT_NEAR(fine / finest, 4, 0.05);
 }
 
-/// Fields at first are what the parameters say.
+/// The initial fields are those that the parameters describe.
 TEST(Fields, AreAsDescribed) {
   const auto square =
       carried({"--set", "rows=8", "--set", "cols=16", "--set", "steps=0", "--set", "field=1"});

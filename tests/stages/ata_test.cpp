@@ -1,9 +1,11 @@
 /// \file
-/// A program of C = AᵀA against the theory of rounding errors: ata_test PROGRAM [general|whole]. A
-/// general product of matrices need not be exactly symmetric. A product of whole numbers refuses
-/// what would lose too much when it is rounded to them.
+/// Checks a program of C = AᵀA against the theory of rounding errors: ata_test PROGRAM
+/// [general|whole]. With `general`, for a general matrix product, C need not be exactly symmetric.
+/// With `whole`, for a product of integers, the program refuses matrices that would lose too much
+/// when they are rounded to integers.
 ///
-/// References are computed here, in long double, whose errors are smaller by 2⁻¹¹.
+/// References are computed here in long double, whose rounding errors are smaller by a factor of
+/// 2⁻¹¹.
 
 #include <cblas.h>
 #include <fmt/format.h>
@@ -22,7 +24,7 @@ namespace {
 std::string program;
 bool symmetric = true, whole = false;
 
-/// A matrix, row by row.
+/// A matrix, stored row by row.
 struct Matrix {
   std::size_t rows, cols;
   Elements<double> values;
@@ -36,7 +38,7 @@ ProcessResult run(const Matrix& a, const Directory& directory) {
   return run_process({program, "--input", directory / "a.npy", "--output", directory / "c.npy"});
 }
 
-/// What the program makes of a matrix.
+/// The product that the program computes of a matrix.
 Matrix product_of(const Matrix& a) {
   const Directory directory;
   const ProcessResult result = run(a, directory);
@@ -63,8 +65,9 @@ std::vector<Sums> sums_of(const Matrix& a) {
   return sums;
 }
 
-/// Holds each element to the bound that any order of summation keeps (Higham, "Accuracy and
-/// Stability of Numerical Algorithms", 2nd ed., section 3.1), and C to be symmetric bit by bit.
+/// Checks each element against the bound that holds for any order of summation (Higham, "Accuracy
+/// and Stability of Numerical Algorithms", 2nd ed., section 3.1). Also checks that C is symmetric
+/// bit for bit.
 void expect_within_bound(const Matrix& a) {
   const Matrix c = product_of(a);
   ASSERT_EQ(c.values.size(), a.cols * a.cols);
@@ -83,7 +86,8 @@ void expect_within_bound(const Matrix& a) {
     }
 }
 
-/// Holds a program that rounds A to whole numbers to refusing a matrix, and others to the bound.
+/// Checks that a program that rounds A to integers refuses a matrix, and checks other programs
+/// against the bound.
 void expect_refusal_or_bound(const Matrix& a, const std::vector<std::string>& fragments) {
   if (!whole) return expect_within_bound(a);
   const Directory directory;
@@ -91,7 +95,7 @@ void expect_refusal_or_bound(const Matrix& a, const std::vector<std::string>& fr
   EXPECT_EQ(directory.files(), std::vector<std::string>{"a.npy"});
 }
 
-/// A matrix of element(k, i).
+/// A matrix whose elements are element(k, i).
 template <typename Element>
 Matrix matrix_of(std::size_t rows, std::size_t cols, Element element) {
   Matrix a{rows, cols, {}};
@@ -100,7 +104,7 @@ Matrix matrix_of(std::size_t rows, std::size_t cols, Element element) {
   return a;
 }
 
-/// Shapes that no tile fits, and some that all do.
+/// Shapes that are not multiples of any tile, and some that are multiples of all tiles.
 const std::vector<std::pair<std::size_t, std::size_t>> shapes{
     {1, 1},   {1, 90},  {90, 1},   {2, 3},    {3, 2},     {15, 16},  {16, 17},  {17, 15},
     {31, 33}, {33, 31}, {97, 53},  {32, 127}, {64, 128},  {65, 129}, {128, 96}, {47, 151},
@@ -110,7 +114,7 @@ const std::vector<std::pair<std::size_t, std::size_t>> shapes{
 class Bound : public testing::Test {
  protected:
   double normal() { return normal_(random_); }
-  /// One of few digits, which is a whole number times a power of two that all have in common.
+  /// A number with few digits: an integer times a power of two that is the same for all of them.
   double short_normal() { return std::round(normal() * 0x1p30) / 0x1p30; }
   double uniform(double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random_);
@@ -125,7 +129,7 @@ class Bound : public testing::Test {
 
 TEST_F(Bound, HoldsForEveryShape) {
   for (const auto& [rows, cols] : shapes) {
-    // Of few numbers, more than a quarter may happen to be small.
+    // In a small matrix, more than a quarter of the values may happen to be small.
     const bool in_short = whole && rows < 90;
     expect_within_bound(
         matrix_of(rows, cols, [&](auto, auto) { return in_short ? short_normal() : normal(); }));
@@ -151,7 +155,7 @@ TEST_F(Bound, HoldsForRowsOfAllSizes) {
 }
 
 TEST_F(Bound, HoldsForAColumnOfAllSizes) {
-  // The other columns have a tenth of small numbers, and short of a quarter.
+  // The other columns contain a tenth of small values, which is less than a quarter.
   const auto element = [&](auto k, auto i) {
     return (i == 37 ? std::pow(10, uniform(-20, 20)) : k % 10 == 0 ? 1e-10 : 1) * normal();
   };
@@ -170,7 +174,7 @@ TEST_F(Bound, HoldsForValuesOfAllMagnitudes) {
 }
 
 TEST_F(Bound, HoldsForColumnsThatNearlyCancel) {
-  // Neighbouring columns are orthogonal but for their last digits.
+  // Neighbouring columns are orthogonal up to their last digits.
   expect_within_bound(matrix_of(128, 40, [&](auto k, auto i) {
     return ((k >> (i % 7)) % 2 == 0 ? 1 : -1) * (1 + 1e-15 * normal());
   }));

@@ -1,8 +1,10 @@
 /// \file
-/// A program of A = L Lᵀ against the theory of rounding errors: cholesky_test PROGRAM [inverted].
-/// Programs that multiply by inverses of tiles on the diagonal have a bound of their own.
+/// Checks a program of A = L Lᵀ against the theory of rounding errors: cholesky_test PROGRAM
+/// [inverted]. With `inverted`, for programs that multiply by inverses of diagonal tiles, another
+/// bound is used.
 ///
-/// Residuals are computed here, in long double, whose errors are smaller by 2⁻¹¹.
+/// Residuals are computed here in long double, whose rounding errors are smaller by a factor of
+/// 2⁻¹¹.
 
 #include <fmt/format.h>
 #include <lapacke.h>
@@ -26,10 +28,10 @@ using LongNumbers = std::vector<long double>;
 std::string program;
 bool inverted = false;
 
-/// The rows of a tile on the diagonal whose inverse is multiplied by are no more than these.
+/// The maximum number of rows of a diagonal tile by whose inverse programs multiply.
 constexpr std::size_t tile = 128;
 
-/// A square matrix, of which the upper triangle is never used, or L.
+/// L, or a square matrix whose upper triangle is never used.
 struct Matrix {
   std::size_t n;
   Numbers elements;
@@ -48,7 +50,8 @@ ProcessResult run(const Matrix& a, Arguments arguments, const std::string& outpu
   return run_process(arguments, options);
 }
 
-/// What the program makes of a matrix; no numbers if it refuses it.
+/// The factor that the program computes of a matrix; without elements if the program refuses the
+/// matrix.
 Matrix factor(const Matrix& a, const std::string& precision, Arguments arguments = {},
               const ProcessOptions& options = {}) {
   const Directory directory;
@@ -61,13 +64,14 @@ Matrix factor(const Matrix& a, const std::string& precision, Arguments arguments
   return {a.n, std::move(l).as_double()};
 }
 
-/// n u / (1 - n u) for the unit roundoff of a precision.
+/// γ_n = n u / (1 - n u) for the unit roundoff u of a precision.
 long double gamma(std::size_t n, const std::string& precision) {
   const long double nu = static_cast<long double>(n) * (precision == "f64" ? 0x1p-53L : 0x1p-24L);
   return nu / (1 - nu);
 }
 
-/// The sum of products of rows i and j of L up to a column, and that of their magnitudes.
+/// The sum of products of rows i and j of L up to a column, and the sum of the products'
+/// magnitudes.
 struct Sums {
   long double value = 0, magnitude = 0;
 };
@@ -81,7 +85,7 @@ Sums product(const Matrix& l, std::size_t i, std::size_t j, std::size_t last) {
   return sums;
 }
 
-/// Zeros above a diagonal that is positive, and numbers below.
+/// Whether L has zeros above its diagonal, a positive diagonal, and finite elements below.
 testing::AssertionResult is_factor(const Matrix& a, const Matrix& l) {
   if (l.elements.size() != a.n * a.n) return testing::AssertionFailure() << "not the size of A";
   for (std::size_t i = 0; i < a.n; ++i)
@@ -98,7 +102,7 @@ testing::AssertionResult left_over(const Matrix& a, std::size_t i, std::size_t j
                         static_cast<double>(rest), static_cast<double>(bound));
 }
 
-/// Whether |A - L Lᵀ| is within γ_{n+1} |L| |Lᵀ|, element by element, whatever the order of sums
+/// Whether |A - L Lᵀ| is within γ_{n+1} |L| |Lᵀ|, element by element, for any order of summation
 /// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., Theorem 10.3).
 testing::AssertionResult is_within_bound(const Matrix& a, const Matrix& l,
                                          const std::string& precision) {
@@ -106,7 +110,7 @@ testing::AssertionResult is_within_bound(const Matrix& a, const Matrix& l,
   for (std::size_t i = 0; i < a.n; ++i)
     for (std::size_t j = 0; j <= i; ++j) {
       const auto [value, magnitude] = product(l, i, j, j + 1);
-      // Element (i, j) goes through j + 1 roundings of products, and a quotient or a root.
+      // Element (i, j) is affected by j + 1 roundings of products, and by a quotient or a root.
       const long double bound = gamma(j + 2, precision) * magnitude * (1 + 1e-9L);
       const long double rest = std::abs(a(i, j) - value);
       if (!(rest <= bound)) return left_over(a, i, j, rest, bound);
@@ -114,7 +118,7 @@ testing::AssertionResult is_within_bound(const Matrix& a, const Matrix& l,
   return testing::AssertionSuccess();
 }
 
-/// |L⁻¹| of the rows and columns of L from `first` up to `last`.
+/// L⁻¹| of the diagonal block of L from row and column `first` up to `last`.
 LongNumbers inverse_sizes(const Matrix& l, std::size_t first, std::size_t last) {
   const std::size_t size = last - first;
   LongNumbers inverse(size * size);
@@ -128,11 +132,12 @@ LongNumbers inverse_sizes(const Matrix& l, std::size_t first, std::size_t last) 
   return inverse;
 }
 
-/// The rows of a panel are X̂ c, with X̂ the inverse of the tile on the diagonal and c what is left
-/// of a row of A. |L X̂ - I| is within γ |L| |X̂| (Du Croz and Higham, "Stability of Methods for
-/// Matrix Inversion", IMA Journal of Numerical Analysis 12, 1992, method 1), so a row of the panel
-/// times the tile leaves 2 γ |L| |L⁻¹| |c| beside what products before it leave. Any inverse of a
-/// part of the tile is a part of the tile's inverse.
+/// The rows of a panel are X̂ c, with X̂ the computed inverse of the diagonal tile and c a
+/// partially updated row of A. |L X̂ - I| is within γ |L| |X̂| (Du Croz and Higham, "Stability of
+/// Methods for Matrix Inversion", IMA Journal of Numerical Analysis 12, 1992, method 1). A row of
+/// the panel times the tile therefore has an error of 2 γ |L|
+/// L⁻¹| |c|, in addition to the errors of earlier products. Any inverse of a part of the tile is a
+/// part of the tile's inverse.
 testing::AssertionResult is_within_inverted_bound(const Matrix& a, const Matrix& l,
                                                   const std::string& precision) {
   if (auto result = is_factor(a, l); !result) return result;
@@ -167,7 +172,7 @@ testing::AssertionResult is_right(const Matrix& a, const Matrix& l, const std::s
   return inverted ? is_within_inverted_bound(a, l, precision) : is_within_bound(a, l, precision);
 }
 
-/// What LAPACK makes of a matrix; in f64, or in f32.
+/// The factor and the status of LAPACK for a matrix, in f64 or in f32.
 std::pair<Matrix, lapack_int> by_lapack(const Matrix& a, const std::string& precision) {
   Matrix l = a;
   for (std::size_t i = 0; i < a.n; ++i)
@@ -183,7 +188,7 @@ std::pair<Matrix, lapack_int> by_lapack(const Matrix& a, const std::string& prec
   return {std::move(l), info};
 }
 
-/// Sizes around warps and tiles, primes, and one that is new each time.
+/// Sizes around multiples of warps and tiles, primes, and a random size.
 std::vector<std::size_t> sizes(std::mt19937_64& random) {
   return {1,  2,   3,   7,   31,  32,  33,  63,  64,  65,
           97, 127, 128, 129, 191, 193, 255, 256, 257, 1 + random() % 400};
@@ -196,10 +201,11 @@ class Residual : public testing::Test {
   double uniform() { return uniform_(random_); }
   std::mt19937_64& random() { return random_; }
 
-  /// A number that f32 holds.
+  /// A number that f32 represents exactly.
   static double rounded(double x) { return static_cast<float>(x); }
 
-  /// A matrix with element(i, j) in the lower triangle, and numbers above it that must not matter.
+  /// A matrix with element(i, j) in the lower triangle, and values above it that must have no
+  /// effect.
   template <typename Element>
   Matrix matrix_of(std::size_t n, Element element) {
     Matrix a{n, Numbers(n * n)};
@@ -209,7 +215,7 @@ class Residual : public testing::Test {
     return a;
   }
 
-  /// G Gᵀ / n and a little more on the diagonal, for a random square G.
+  /// G Gᵀ / n for a random square matrix G, with a little more on the diagonal.
   Matrix random_matrix(std::size_t n, double more = 0.01) {
     Matrix g{n, Numbers(n * n)};
     for (double& element : g.elements) element = normal();
@@ -220,7 +226,7 @@ class Residual : public testing::Test {
     });
   }
 
-  /// A strong diagonal: a matrix that rounding cannot spoil, made soon.
+  /// A matrix with a strong diagonal, which is well conditioned and fast to generate.
   Matrix well_conditioned(std::size_t n) {
     return matrix_of(n, [&](std::size_t i, std::size_t j) {
       return i == j ? 1 + uniform_(random_)
@@ -234,7 +240,8 @@ class Residual : public testing::Test {
           << a.n << " rows in " << precision;
   }
 
-  /// The pivot that LAPACK names is refused, in one sentence, and nothing is written.
+  /// Checks that the pivot that LAPACK names is refused, in one sentence, and that nothing is
+  /// written.
   void expect_refused(const Matrix& a, std::size_t at, const std::string& precision) {
     const Directory directory;
     ASSERT_EQ(by_lapack(a, precision).second, static_cast<lapack_int>(at + 1)) << precision;
@@ -246,7 +253,7 @@ class Residual : public testing::Test {
   void expect_refused(const Matrix& a, std::size_t at) {
     for (const char* precision : {"f64", "f32"}) expect_refused(a, at, precision);
   }
-  /// In one precision, which is another one for other numbers: for places of which there are many.
+  /// The same check in one of the precisions, for tests of many positions.
   void expect_refused_in_one(const Matrix& a, std::size_t at) {
     expect_refused(a, at, random()() % 2 == 0 ? "f64" : "f32");
   }
@@ -267,8 +274,7 @@ TEST_F(Residual, OfWellConditionedMatricesIsSmall) {
   for (const std::size_t n : {1, 33, 127, 385, 509}) expect_right(well_conditioned(n));
 }
 
-/// Rows and columns shrink, or grow, by no powers of two.
-/// Of stages whose tiles start in units.
+/// Tests of stages whose tiles start in units.
 using Units = Residual;
 
 TEST_F(Units, WaitForThoseBefore) { expect_right(well_conditioned(1100)); }
@@ -290,7 +296,7 @@ TEST_F(Residual, OfMatricesLikeThatOfHilbertIsSmall) {
     expect_right(matrix_of(n, [&](std::size_t i, std::size_t j) {
       return 1 / static_cast<double>(i + j + 1) + (i == j ? 1e-3 : 0);
     }));
-  // The very matrix, as far as f64 factorises it.
+  // A very ill-conditioned matrix, as long as f64 can factorise it.
   for (const std::size_t n : {3, 7}) {
     Matrix a = matrix_of(n, [](std::size_t i, std::size_t j) { return i == j ? 1 : 0; });
     for (std::size_t i = 0; i < n; ++i)
@@ -322,7 +328,7 @@ TEST_F(Residual, IsSmallWithAnyNumberOfThreads) {
         << threads;
 }
 
-/// Whole numbers, ones on the diagonal of L: no operation rounds.
+/// Integers with ones on the diagonal of L: no operation rounds.
 TEST_F(Residual, OfIntegersIsZero) {
   for (const std::size_t n : {1, 2, 33, 130, 300}) {
     Matrix l{n, Numbers(n * n, 0)};
@@ -331,7 +337,7 @@ TEST_F(Residual, OfIntegersIsZero) {
       for (std::size_t j = i > 20 ? i - 20 : 0; j < i; ++j)
         l(i, j) = i - j == 1 || random()() % 5 == 0 ? static_cast<double>(random()() % 3) - 1 : 0;
     }
-    // The inverse of such a tile has whole numbers, too, which soon are large.
+    // The inverse of such a tile also contains integers, which soon become large.
     if (inverted)
       for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < i; ++j)
@@ -344,8 +350,9 @@ TEST_F(Residual, OfIntegersIsZero) {
   }
 }
 
-/// Two factors of A + ΔA, A + ΔA' that keep the bound of the residual differ by L times the lower
-/// triangle of L⁻¹ (ΔA - ΔA') L⁻ᵀ, to first order; three times the bound allows for what is left.
+/// If two factors of A + ΔA and A + ΔA' keep the bound of the residual, they differ by L times the
+/// lower triangle of L⁻¹ (ΔA - ΔA') L⁻ᵀ, to first order. Three times the bound allows for terms of
+/// higher order.
 TEST_F(Residual, LeavesTheFactorOfLapack) {
   for (const std::size_t n : {1, 2, 33, 129, 200})
     for (const std::string precision : {"f64", "f32"}) {
@@ -355,7 +362,7 @@ TEST_F(Residual, LeavesTheFactorOfLapack) {
       const Matrix l = factor(a, precision);
       ASSERT_EQ(l.n, n);
       const LongNumbers inverse = inverse_sizes(expected, 0, n);
-      LongNumbers m(n * n), lower(n * n);  // |L⁻¹| |L|, and the lower triangle of its square
+      LongNumbers m(n * n), lower(n * n);  // L⁻¹| |L|, and the lower triangle of its square
       const long double bound = (inverted ? 9 : 3) * gamma(n + 4, precision);
       for (std::size_t i = 0; i < n; ++i)
         for (std::size_t k = 0; k <= i; ++k)
@@ -374,9 +381,9 @@ TEST_F(Residual, LeavesTheFactorOfLapack) {
     }
 }
 
-// --- What is refused
+// --- Refused matrices
 
-/// Beside each edge of warps, blocks, tiles and panels, with and without more of them behind it.
+/// A negative pivot at each side of the boundaries of warps, blocks, tiles and panels.
 TEST_F(Residual, IsNotComputedWhereAPivotIsNegative) {
   const std::map<std::size_t, std::vector<std::size_t>> of_size{
       {130, {1, 31, 32, 33, 63, 64, 65, 129}},
@@ -385,12 +392,12 @@ TEST_F(Residual, IsNotComputedWhereAPivotIsNegative) {
     for (const std::size_t at : places) {
       Matrix a = well_conditioned(n);
       a(at, at) = -1;
-      if (at + 1 < n) a(n - 1, n - 1) = -1;  // the first one is named
+      if (at + 1 < n) a(n - 1, n - 1) = -1;  // the first negative pivot is named
       expect_refused_in_one(a, at);
     }
 }
 
-/// A number beside the diagonal makes a pivot negative, on a diagonal that is positive.
+/// A large off-diagonal element makes a pivot negative, although the diagonal is positive.
 TEST_F(Residual, IsNotComputedWhereAnOffDiagonalElementIsTooLarge) {
   constexpr std::size_t n = 200;
   for (const std::size_t at : {1, 32, 64, 100, 128, 150, 199}) {
@@ -400,7 +407,7 @@ TEST_F(Residual, IsNotComputedWhereAnOffDiagonalElementIsTooLarge) {
   }
 }
 
-/// Whole numbers: what is left is zero, and no rounding hides it.
+/// Integers: the Schur complement is exactly zero, without rounding.
 TEST_F(Residual, IsNotComputedWhereAPivotIsZero) {
   constexpr std::size_t n = 140;
   for (const std::size_t at : {0, 1, 31, 32, 63, 64, 65, 127, 128, 139}) {
@@ -409,13 +416,13 @@ TEST_F(Residual, IsNotComputedWhereAPivotIsZero) {
     });
     expect_refused_in_one(a, at);
     if (at == 0) continue;
-    a(at, at - 1) = a(at - 1, at - 1);  // twice the same row
+    a(at, at - 1) = a(at - 1, at - 1);  // the same row twice
     a(at, at) = a(at - 1, at - 1);
     expect_refused_in_one(a, at);
   }
 }
 
-/// G Gᵀ of whole numbers with fewer columns than rows: pivots of sums that do not round.
+/// G Gᵀ of integers with fewer columns than rows: no sum of the pivots rounds.
 TEST_F(Residual, IsNotComputedOfASemidefiniteMatrix) {
   for (const std::size_t n : {2, 40, 100, 150}) {
     const std::size_t rank = n / 2;
@@ -425,7 +432,7 @@ TEST_F(Residual, IsNotComputedOfASemidefiniteMatrix) {
   }
 }
 
-/// A stage that has no root goes on with what is no number, and must come to an end.
+/// A stage without a root continues with NaN, and must terminate.
 TEST_F(Residual, IsNotComputedOfAMatrixOfZeros) {
   expect_refused(matrix_of(150, [](std::size_t, std::size_t) { return 0; }), 0);
 }
@@ -459,7 +466,7 @@ using Gpus = Residual;
 using CpuDevices = Residual;
 using Peers = Residual;
 
-/// Bytes that a program asks for at least, as its refusal of a budget tells.
+/// The minimum number of bytes that a program needs, as its refusal of a budget reports.
 double smallest_budget(const Matrix& a, const std::string& precision) {
   const Directory directory;
   const ProcessResult result =
@@ -472,7 +479,7 @@ double smallest_budget(const Matrix& a, const std::string& precision) {
 
 Arguments with_budget(double budget) { return {"--set", fmt::format("budget={}", budget)}; }
 
-/// From slices of one block each, with as many pieces as there can be, to one slice of all.
+/// Budgets from slices of one block each, with as many segments as possible, to a single slice.
 TEST_F(Budget, OfAnySizeLeavesASmallResidual) {
   for (const std::size_t n : {64, 65, 200, 333, 600})
     for (const std::string precision : {"f64", "f32"}) {
@@ -487,7 +494,7 @@ TEST_F(Budget, OfAnySizeLeavesASmallResidual) {
 
 TEST_F(Budget, OfTheSmallestSlicesIsEnoughAndLessIsRefused) {
   const Matrix a = well_conditioned(300);
-  const double rows = 320, block = 64;  // two slices of 64 columns, two pieces below both
+  const double rows = 320, block = 64;  // two slices of 64 columns, and two segments below both
   for (const std::string precision : {"f64", "f32"}) {
     const double least = smallest_budget(a, precision);
     EXPECT_EQ(least, (precision == "f64" ? 8 : 4) * block *
@@ -501,7 +508,7 @@ TEST_F(Budget, OfTheSmallestSlicesIsEnoughAndLessIsRefused) {
   }
 }
 
-/// What the CPU device counts as taken is no more than the budget.
+/// The memory that the CPU device counts as allocated is at most the budget.
 TEST_F(Budget, IsAllThatADeviceMustHave) {
   if (!program.ends_with("-cpu")) return;
   const Matrix a = well_conditioned(500);
@@ -512,7 +519,7 @@ TEST_F(Budget, IsAllThatADeviceMustHave) {
   }
 }
 
-/// A pivot that is not positive in the last slice, and in the first.
+/// A pivot that is not positive, in the last slice and in the first.
 TEST_F(Budget, LeavesNoBlockWaitingAtANegativePivot) {
   for (const std::size_t at : {3, 250}) {
     Matrix a = well_conditioned(300);
@@ -526,7 +533,7 @@ TEST_F(Budget, LeavesNoBlockWaitingAtANegativePivot) {
 
 Arguments with_gpus(int gpus) { return {"--set", fmt::format("gpus={}", gpus)}; }
 
-/// Programs for the CPU device have as many as they are told; others the first that there is.
+/// Programs for the CPU device use a given number of devices; other programs use the first GPU.
 TEST_F(Gpus, InAnyNumberGiveTheSameDigits) {
   const int most = program.ends_with("-cpu") ? 4 : 1;
   const ProcessOptions options{.environment = {fmt::format("CUDA_ON_CPU_DEVICES={}", most)}};
@@ -535,13 +542,13 @@ TEST_F(Gpus, InAnyNumberGiveTheSameDigits) {
       const Matrix a = well_conditioned(n);
       const Matrix one = factor(a, precision, with_gpus(1), options);
       EXPECT_TRUE(is_right(a, one, precision)) << n;
-      for (const int gpus : most > 1 ? std::vector{0, 2, 3} : std::vector{0})  // 0 is all of them
+      for (const int gpus : most > 1 ? std::vector{0, 2, 3} : std::vector{0})  // 0 selects all GPUs
         EXPECT_EQ(factor(a, precision, with_gpus(gpus), options).elements, one.elements)
             << n << " rows in " << precision << ", " << gpus << " GPUs";
     }
 }
 
-/// More of them than panels.
+/// More GPUs than panels.
 TEST_F(CpuDevices, WithoutAPanelDoNothing) {
   const Matrix a = well_conditioned(300);
   EXPECT_TRUE(is_right(
@@ -556,7 +563,7 @@ TEST_F(CpuDevices, ThatAreNotThereAreNotAvailable) {
   EXPECT_TRUE(directory.files().empty());
 }
 
-/// The CPU device can take itself away at any kernel or copy.
+/// The CPU device can simulate its own failure at any kernel or copy.
 TEST_F(CpuDevices, ThatFailDuringASolveAreReportedInASentence) {
   const Matrix a = well_conditioned(600);
   for (const int at : {1, 3, 9, 20, 31, 35}) {
@@ -580,7 +587,7 @@ TEST_F(CpuDevices, LeaveNoBlockWaitingAtANegativePivot) {
   }
 }
 
-/// Kernels that store into the memory of all others need access to it.
+/// Kernels that store into the memory of all other GPUs need access to this memory.
 TEST_F(Peers, ThatCannotReachEachOtherAreNotAvailable) {
   const Matrix a = well_conditioned(600);
   const ProcessOptions pairs{.environment = {"CUDA_ON_CPU_DEVICES=4", "CUDA_ON_CPU_PEERS=2"}};
@@ -617,7 +624,8 @@ TEST_F(Residual, ChecksCatchWrongFactors) {
       EXPECT_TRUE(caught([](Matrix& l) { l(l.n - 1, 0) = std::nan(""); }));
       EXPECT_TRUE(caught([](Matrix& l) { l.elements.pop_back(); }));
       EXPECT_TRUE(caught([](Matrix& l) {
-        for (double& value : l.elements) value = static_cast<float>(value);  // f32 for f64
+        for (double& value : l.elements) value = static_cast<float>(value);  // f32 values in place
+                                                                             // of f64 values
       }));
     }
   }

@@ -1,7 +1,7 @@
 /// \file
 /// The contract of every stage program, checked on one program: contract_test PROGRAM STAGE_ZERO.
 ///
-/// What is particular to the workload (parameters, test cases, tolerance) comes from `--describe`.
+/// Properties of the workload (parameters, test cases, tolerance) come from `--describe`.
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -38,7 +38,7 @@ const json& description() {
 /// The precisions that the program offers; the first is its default.
 Arguments precisions() { return description().at("precisions"); }
 
-/// The `--set` options that ask for a problem.
+/// The `--set` options for the parameters of a problem.
 Arguments settings_of(const json& parameters) {
   Arguments arguments;
   for (const auto& [key, value] : parameters.items())
@@ -46,13 +46,13 @@ Arguments settings_of(const json& parameters) {
   return arguments;
 }
 
-/// What came out of a solve.
+/// The solution and the record of a solve.
 struct Solved {
   NpyArray solution;
   json record;
 };
 
-/// Solves with a program; a failed test if it does not.
+/// Solves with a program; the test fails if the program does.
 Solved solve(const std::string& by, Arguments arguments, const ProcessOptions& options = {}) {
   const Directory directory;
   arguments.insert(arguments.begin(), by);
@@ -65,7 +65,7 @@ Solved solve(const std::string& by, Arguments arguments, const ProcessOptions& o
   return {read_npy(directory / "solution.npy"), json::parse(result.out)};
 }
 
-/// Solves with a program, unless it has solved that before.
+/// Solves with a program, or returns the result of an earlier solve with the same arguments.
 const Solved& solved(const std::string& by, const Arguments& arguments) {
   static std::map<std::pair<std::string, Arguments>, Solved> known;
   const auto [place, is_new] = known.try_emplace({by, arguments});
@@ -73,7 +73,7 @@ const Solved& solved(const std::string& by, const Arguments& arguments) {
   return place->second;
 }
 
-/// Solves in a precision and holds the solution to stage zero's in f64.
+/// Solves in a precision and compares the solution with stage zero's solution in f64.
 void expect_match(Arguments arguments, const std::string& precision,
                   const ProcessOptions& options = {}) {
   const NpyArray& expected = solved(stage_zero, arguments).solution;
@@ -122,13 +122,13 @@ std::string name_of_case_in_precision(const testing::TestParamInfo<CaseInPrecisi
   return test_name(fmt::format("{}_{}_{}", info.index, test_case.name, precision));
 }
 
-/// The most that the program takes of a parameter.
+/// The largest value of a parameter that the program accepts.
 double most_of(const json& parameter) {
   const double max = parameter.at("max");
   return description().at("limits").value(parameter.at("name").get<std::string>(), max);
 }
 
-/// Whether the program takes a problem, or names a limit that the problem is beyond.
+/// Whether a problem is within the limits that the program declares in `--describe`.
 bool is_within_limits(const json& parameters) {
   for (const auto& [name, limit] : description().at("limits").items())
     if (parameters.at(name) > limit) return false;
@@ -167,8 +167,8 @@ TEST_P(Threads, InAnyNumberSolve) {
                {.environment = {"OMP_NUM_THREADS=3"}});
 }
 
-/// Stages with kernels have few loops on the host, if any: one case in six is enough for them. So
-/// it is with sanitizers, which have watched the threads of all cores solve each case.
+/// Stages with kernels have few loops on the host, so one test case in six is enough for them. One
+/// in six is also enough with sanitizers, which have checked each case with threads on all cores.
 std::vector<Case> cases_for_threads() {
   std::vector<Case> cases;
   const auto all = test_cases();
@@ -180,7 +180,7 @@ std::vector<Case> cases_for_threads() {
 
 INSTANTIATE_TEST_SUITE_P(TestCases, Threads, testing::ValuesIn(cases_for_threads()), name_of_case);
 
-/// An array that the program reads as its input, as `--describe` tells.
+/// An array that the program reads as its input, from `--describe`.
 struct Input {
   explicit Input(const json& json)
       : rank(json.at("rank")),
@@ -193,16 +193,16 @@ struct Input {
         first(json.at("first")),
         extents(json.at("extents")) {}
 
-  /// The least value that tests draw; the greatest is `typical`.
+  /// The smallest value that tests generate; the largest is `typical`.
   double least() const { return std::max(min, -typical); }
-  /// The shape of a single row of so many elements.
+  /// The shape of a single row with a number of elements.
   std::vector<std::size_t> row(std::size_t elements) const {
     std::vector<std::size_t> shape(rank, 1);
     shape.back() = elements;
     return shape;
   }
 
-  /// So many elements, or as many as allowed.
+  /// A number of elements, clamped to the allowed range.
   std::size_t allowed(std::size_t elements) const {
     return std::clamp(elements, least_elements, most_elements);
   }
@@ -210,11 +210,11 @@ struct Input {
   std::size_t rank, greatest_rank;
   double min, max, typical;
   std::size_t least_elements, most_elements;
-  nlohmann::json first;  ///< a number, or null
-  Arguments extents;     ///< names of its extents, or none
+  nlohmann::json first;  ///< the first element of each row, or null
+  Arguments extents;     ///< the names of its extents; may be empty
 };
 
-/// All of them, in the order of their options.
+/// All inputs of the program, in the order of their options.
 const std::vector<Input>& inputs() {
   static const std::vector<Input> inputs(description().at("inputs").begin(),
                                          description().at("inputs").end());
@@ -234,14 +234,14 @@ NpyArray random_array(const Input& input, const std::vector<std::size_t>& shape,
   return {shape, values};
 }
 
-/// Arrays that the program reads as its input, with extents of about 40 at most, those of one name
-/// alike. Of several dimensions, the first is 1 in draw 1 and the last as small as it may be in
-/// draw 3.
+/// Arrays that the program reads as its inputs, with extents of about 40 at most. Extents with the
+/// same name are equal. If an array has several dimensions, the first extent is 1 in draw 1, and
+/// the last extent is minimal in draw 3.
 std::vector<NpyArray> random_inputs(std::mt19937_64& random, int draw) {
   std::map<std::string, std::size_t> known;
   std::vector<NpyArray> arrays;
   for (const Input& input : inputs()) {
-    // What a limit may leave out has more dimensions than the least.
+    // Inputs that a limit may exclude have more dimensions than the minimum.
     const bool any_rank = description().at("limits").empty() && draw % 2 == 1;
     std::vector<std::size_t> shape(any_rank ? input.greatest_rank : input.rank);
     for (std::size_t& extent : shape) extent = 1 + random() % 40;
@@ -255,7 +255,7 @@ std::vector<NpyArray> random_inputs(std::mt19937_64& random, int draw) {
   return arrays;
 }
 
-/// Writes them; returns the options that name the files.
+/// Writes the arrays to files; returns the options that name the files.
 Arguments options_for(const std::vector<NpyArray>& arrays, const Directory& directory) {
   Arguments options;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
@@ -272,13 +272,14 @@ std::string shapes_of(const std::vector<NpyArray>& arrays) {
   return text;
 }
 
-/// A number a little above the least that is allowed.
+/// A number between the smallest allowed value and a slightly larger value.
 long random_number(const json& parameter, unsigned range, std::mt19937_64& random) {
   const long min = parameter.at("min").get<long>(), max = std::lround(most_of(parameter));
   return std::min(max, min + static_cast<long>(random() % range));
 }
 
-/// Numbers that the problem cannot do without, all of them small: they make its size.
+/// Small random values for the integers that must be positive, which determine the size of the
+/// problem.
 json small_sizes(std::mt19937_64& random) {
   json sizes = json::object();
   for (const auto& parameter : description().at("parameters"))
@@ -287,8 +288,8 @@ json small_sizes(std::mt19937_64& random) {
   return sizes;
 }
 
-/// The same, of which two may be larger than a warp, but not if all of them together would make a
-/// large problem.
+/// Random sizes, of which two may be larger than a warp, unless their product would make a large
+/// problem.
 json random_sizes(std::mt19937_64& random) {
   constexpr double most = 20'000;
   std::vector<json> needed;
@@ -304,11 +305,11 @@ json random_sizes(std::mt19937_64& random) {
     for (const auto& size : sizes) product *= size.get<double>();
     if (product <= most) return sizes;
   }
-  return small_sizes(random);  // the least that are allowed make a large problem already
+  return small_sizes(random);  // the smallest allowed values already make a large problem
 }
 
-/// Other numbers of the problem, but for the number of GPUs, which are there or not, and the width
-/// of halos, for which there is room or not.
+/// Random values of the other integers. The number of GPUs and the width of halos are excluded,
+/// because the machine may have too few GPUs, and the problem may be too small for a wide halo.
 json random_choices(std::mt19937_64& random) {
   json choices = json::object();
   for (const auto& parameter : description().at("parameters"))
@@ -319,7 +320,8 @@ json random_choices(std::mt19937_64& random) {
   return choices;
 }
 
-/// Holds the solution to stage zero's, or the refusal, if stage zero finds that there is none.
+/// Compares the solution with stage zero's solution, or the refusal if stage zero finds no
+/// solution.
 void expect_match_or_refusal(Arguments arguments, const std::string& precision) {
   Arguments asked{stage_zero};
   asked.insert(asked.end(), arguments.begin(), arguments.end());
@@ -338,7 +340,7 @@ TEST(RandomProblem, MatchesStageZeroOnRandomSizesAndInputs) {
     const std::vector<NpyArray> arrays = random_inputs(random, draw);
     json sizes = random_sizes(random);
     sizes.update(random_choices(random));
-    // What the arrays leave open is small beside them.
+    // Sizes that the arrays do not determine are small.
     Arguments given = options_for(arrays, directory), small = settings_of(small_sizes(random));
     given.insert(given.end(), {"--dataset", "tiny"});
     given.insert(given.end(), small.begin(), small.end());
@@ -349,7 +351,7 @@ TEST(RandomProblem, MatchesStageZeroOnRandomSizesAndInputs) {
   }
 }
 
-// --- What the program tells
+// --- The output of the program
 
 TEST(Describe, NamesTheProgramAndItsIdea) {
   const json& d = description();
@@ -372,7 +374,8 @@ TEST(Record, ContainsEveryRepeatAndItsPhases) {
   const ProcessResult result = run(arguments);
   ASSERT_EQ(result.status, 0) << result.err;
   const json record = json::parse(result.out);
-  const json& phase = record.at("timed_phase");  // some stages have it beside their phases only
+  const json& phase = record.at("timed_phase");  // some stages report it only as an interval that
+                                                 // overlaps their phases
   EXPECT_EQ(record.value("awake", false),
             wakes && (phase.is_null() || record.at("repeats")[0].at("phases").contains(phase)));
   EXPECT_EQ(record.at("workload"), description().at("workload"));
@@ -448,8 +451,8 @@ TEST(Help, NamesEveryOption) {
 
 // --- Bad input
 
-/// Of how many things bad input is tried: of all by stage zero, of one by the other programs of the
-/// workload, which share the code that refuses it.
+/// The number of cases of bad input that are tested: all for stage zero, and one for the other
+/// programs of the workload, which share the code that refuses bad input.
 std::size_t tried(std::size_t count) {
   return program == stage_zero ? count : std::min<std::size_t>(count, 1);
 }
@@ -494,7 +497,7 @@ TEST(BadInput, InEveryParameterIsRefused) {
   }
 }
 
-/// The sizes of a problem: whole numbers that the smallest data set does not leave out.
+/// The sizes of a problem: integers that are positive in the smallest data set.
 std::vector<std::pair<std::string, json>> sizes() {
   std::vector<std::pair<std::string, json>> sizes;
   const json& tiny = description().at("datasets").at("tiny");
@@ -505,9 +508,10 @@ std::vector<std::pair<std::string, json>> sizes() {
   return sizes;
 }
 
-/// Bytes that the largest problem takes, at least; `tiny` is the record of the smallest one.
+/// A lower bound for the bytes of the largest problem; `tiny` is the record of the smallest
+/// problem.
 double largest_memory(const json& tiny) {
-  double bytes = tiny.at("memory").at("array_bytes");  // grows with each size, or faster
+  double bytes = tiny.at("memory").at("array_bytes");  // grows at least in proportion to each size
   for (const auto& [name, parameter] : sizes())
     bytes *= most_of(parameter) / tiny.at("parameters").at(name).get<double>();
   return bytes;
@@ -518,7 +522,7 @@ TEST(Memory, ThatIsNotThereIsRefused) {
   for (const auto& [name, parameter] : sizes())
     arguments.insert(arguments.end(),
                      {"--set", fmt::format("{}={}", name, std::lround(most_of(parameter)))});
-  // A stage may have a limit of its own, and name that.
+  // A stage may have its own limit, and name it in the refusal.
   const ProcessResult result = run(arguments);
   if (result.status == 2)
     expect_refusal(result, 2, {"at most"});
@@ -526,8 +530,8 @@ TEST(Memory, ThatIsNotThereIsRefused) {
     expect_refusal(result, 3, {"bytes"});
 }
 
-/// A stage names the compute capability that it needs, and refuses the one before it. A stage that
-/// needs none runs on the least of all.
+/// A stage names the compute capability that it needs, and refuses a GPU of the next lower one. A
+/// stage without such a requirement runs on the lowest capability of all.
 TEST(Needs, ThatAreNotThereAreNotAvailable) {
   if (description().at("device") == "gpu") GTEST_SKIP() << "a GPU has no other capability";
   const json needs = description().at("needs");
@@ -554,8 +558,8 @@ TEST(Limits, AreNamedWhereAProblemIsBeyondThem) {
                    77, {fmt::format("this stage takes {} up to {}", name, limit.get<double>())});
 }
 
-/// Solving is enough: stage zero may lack the memory for such a problem. The CPU device, which
-/// would take minutes for a large one, solves small ones only.
+/// The solution is not compared, because stage zero may lack the memory for such a problem. The CPU
+/// device solves only small problems, because a large one would take minutes.
 TEST(LastWithinLimits, IsTaken) {
   const bool on_cpu_device = description().at("device") == "cpu-device";
   std::string left_out;
@@ -574,7 +578,7 @@ TEST(LastWithinLimits, IsTaken) {
   if (!left_out.empty()) GTEST_SKIP() << "too large for the CPU device:" << left_out;
 }
 
-/// Files of which one is bad, in the place of one of the program's inputs.
+/// Several input files of the program, one of which is bad.
 class BadFile {
  public:
   explicit BadFile(std::size_t place) : place_(place) {
@@ -591,7 +595,7 @@ class BadFile {
     expect_refusal(run_with(path(name)), 2, fragments);
   }
 
-  /// Runs with a file in its place and good ones in the others.
+  /// Runs the program with a file as one input, and with good files as the other inputs.
   ProcessResult run_with(const std::string& file) const {
     Arguments arguments;
     for (std::size_t i = 0; i < inputs().size(); ++i)
@@ -599,7 +603,7 @@ class BadFile {
     return run(arguments);
   }
 
-  /// A file that could be one.
+  /// The contents of a valid input file.
   std::string bytes_of_good_file() const {
     write_npy(path("good.npy"), array(place_, 3));
     std::ifstream good(path("good.npy"), std::ios::binary);
@@ -670,7 +674,7 @@ TEST(BadInput, OfTooManyOrTooFewFilesIsRefused) {
   if (inputs().size() > 1) refuses(one_file);
 }
 
-/// Extents of one name must be alike in all files.
+/// Extents with the same name must be equal in all files.
 TEST(BadInput, OfShapesThatDoNotFitIsRefused) {
   std::mt19937_64 random(1);
   std::map<std::string, std::size_t> known;
@@ -691,7 +695,7 @@ TEST(BadInput, OfShapesThatDoNotFitIsRefused) {
 
 // --- Output that cannot be written
 
-/// Arguments for the problem that is solved soonest.
+/// Arguments for the test case with the shortest solve.
 Arguments smallest_and(const Arguments& more) {
   Arguments arguments = settings_of(description().at("test_cases").at("smallest"));
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -737,26 +741,28 @@ TEST(Output, ReplacesAFileAndKeepsASymbolicLink) {
   EXPECT_EQ(directory.files(), (Arguments{"link.npy", "old.npy"}));
 }
 
-/// Leaves out the tests that do not apply to the program, or need what is not there.
+/// Leaves out the tests that do not apply to the program, or that need missing hardware.
 void choose_tests() {
   const std::string device = description().at("device");
-  // Arrays are on the device; sanitizers use memory of their own.
+  // Other devices have their own memory for arrays, and sanitizers use additional memory.
   if (SANITIZED || device != "cpu") leave_out("Record.ContainsTheMemoryOfArrays");
-  // What refuses bad input is the same code in all programs: for sanitizers one is enough.
+  // All programs share the code that refuses bad input, so one program is enough for sanitizers.
   if (SANITIZED && program != stage_zero) leave_out("BadInput.*");
-  // A processor has no shared memory for which a system could be too long; its arrays are large.
+  // The processor has no shared memory that limits the length of a system, and arrays beyond this
+  // limit are large.
   if (device == "cpu")
     leave_out(SANITIZED ? "*beyond_shared_memory*"
                         : "*beyond_shared_memory_f32:*Threads*beyond_shared_memory");
-  // Other devices have what they have.
+  // Only the CPU device can simulate other compute capabilities.
   if (device != "cpu-device") leave_out("Needs.ThatAreNotThereAreNotAvailable");
   const ProcessResult tiny = try_device(
       program,
       {"*Solution", "*Threads", "RandomProblem", "Record", "Memory", "LastWithinLimits", "Output"});
-  // A program that cannot run here loads its libraries for each refusal; its twin refuses the rest.
+  // A program that cannot run here loads its libraries for each refusal. Its counterpart for the
+  // CPU device checks the rest.
   if (tiny.status == static_cast<int>(Exit::not_available))
     leave_out("BadInput.InEveryParameterIsRefused:BadInput.InAnyInputFileIsRefused");
-  // A machine that has the memory would solve for years.
+  // A machine with enough memory would solve for years.
   if (tiny.status == 0 && largest_memory(json::parse(tiny.out)) < 2 * this_machine().memory)
     leave_out("Memory.ThatIsNotThereIsRefused");
 }

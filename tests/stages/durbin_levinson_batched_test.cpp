@@ -1,9 +1,9 @@
 /// \file
-/// A program that solves batches of Yule-Walker systems, against reflection coefficients that are
-/// known and a recursion in long double: durbin_levinson_batched_test PROGRAM.
+/// Checks a program that solves batches of Yule-Walker systems against known reflection
+/// coefficients and a recursion in long double: durbin_levinson_batched_test PROGRAM.
 ///
-/// Reflection coefficients are chosen first, and autocorrelations made from them. A recursion in
-/// long double has errors smaller by 2⁻¹¹ than one in f64.
+/// The autocorrelations are computed from chosen reflection coefficients. The rounding errors of a
+/// recursion in long double are smaller than in f64 by a factor of 2⁻¹¹.
 
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ struct System {
   long double condition = 1;          // the product of (1 + |alpha|) / (1 - |alpha|)
 };
 
-/// The system of a variance r_0 and of reflection coefficients.
+/// The system with a variance r_0 and given reflection coefficients.
 System system_of(double variance, const std::vector<long double>& alpha) {
   System system{{variance}, {}, alpha};
   std::vector<long double> r{1}, &y = system.y;
@@ -47,7 +47,7 @@ System system_of(double variance, const std::vector<long double>& alpha) {
   return system;
 }
 
-/// Rows of autocovariances as a program reads them.
+/// Rows of autocovariances in the form that a program reads.
 NpyArray input_of(const std::vector<System>& systems) {
   Elements<double> rows;
   for (const System& system : systems) rows.insert(rows.end(), system.r.begin(), system.r.end());
@@ -62,13 +62,14 @@ ProcessResult run_on(const NpyArray& input, const std::string& precision,
       {program, "--input", directory / "r.npy", "--precision", precision, "--output", output});
 }
 
-/// The highest order that the program takes.
+/// The highest order that the program accepts.
 std::size_t most_unknowns() {
   const auto limits = nlohmann::json::parse(run_process({program, "--describe"}).out).at("limits");
   return limits.value("n", std::size_t{2147483647});
 }
 
-/// What the program makes of autocovariances: y and the reflection coefficients of each system.
+/// The solution that the program computes from autocovariances: y and the reflection coefficients
+/// of each system.
 Elements<double> solution_of(const NpyArray& input, const std::string& precision) {
   const Directory directory;
   const ProcessResult result = run_on(input, precision, directory / "solution.npy");
@@ -83,9 +84,9 @@ double unit_roundoff(const std::string& precision) {
   return precision == "f64" ? 0x1p-53 : 0x1p-24;
 }
 
-/// Holds y and the reflection coefficients to n u times the condition, the bound that Cybenko's
-/// "The numerical stability of the Levinson-Durbin algorithm for Toeplitz systems of equations"
-/// (SIAM J. Sci. Stat. Comput. 1, 1980) has for residuals and errors, up to a small factor.
+/// Checks y and the reflection coefficients against n u times the condition. This is the bound in
+/// Cybenko's "The numerical stability of the Levinson-Durbin algorithm for Toeplitz systems of
+/// equations" (SIAM J. Sci. Stat. Comput. 1, 1980) for residuals and errors, up to a small factor.
 void expect_solved(const std::vector<System>& systems, const std::string& precision) {
   const Elements<double> solution = solution_of(input_of(systems), precision);
   const std::size_t n = systems[0].alpha.size();
@@ -103,15 +104,15 @@ void expect_solved(const std::vector<System>& systems, const std::string& precis
   }
 }
 
-/// Tests that solve.
+/// Tests that need a solve.
 class Batch : public testing::Test {
  protected:
   double uniform(double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random_);
   }
 
-  /// Systems of variances and reflection coefficients of all sizes; alpha_k is up to bound / sqrt
-  /// k.
+  /// Systems with random variances and reflection coefficients of all magnitudes; |alpha_k| is at
+  /// most bound / sqrt(k).
   std::vector<System> random_systems(std::size_t count, std::size_t n, double bound) {
     std::vector<System> systems;
     std::vector<long double> alpha(n);
@@ -129,7 +130,8 @@ class Batch : public testing::Test {
   std::mt19937_64 random_{seed_};
 };
 
-/// Numbers of systems and orders that fill no warp, no group and no tile, and some that do.
+/// Numbers of systems and orders that are not multiples of a warp, a group or a tile, and some that
+/// are.
 const std::vector<std::pair<std::size_t, std::size_t>> shapes{
     {1, 1},   {2, 1},   {33, 1},  {3, 2},   {31, 15}, {32, 16},  {33, 17}, {65, 31}, {64, 32},
     {63, 33}, {29, 47}, {40, 63}, {97, 64}, {5, 65},  {34, 128}, {3, 257}, {2, 521}};

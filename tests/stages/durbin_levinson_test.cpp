@@ -1,9 +1,10 @@
 /// \file
-/// A program of the Durbin-Levinson recursion against what is known without it:
-/// durbin_levinson_test PROGRAM [large]. The large cases are for programs that are fast.
+/// Checks a program of the Durbin-Levinson recursion against results that are known without it:
+/// durbin_levinson_test PROGRAM [large]. The large cases are for fast programs.
 ///
-/// Partial autocorrelations of ARFIMA(0, d, 0) are known exactly; autocorrelations made from random
-/// reflection coefficients must give these back; and a direct product tells how well y solves.
+/// Partial autocorrelations of ARFIMA(0, d, 0) are known exactly. Autocorrelations that are
+/// computed from random reflection coefficients must reproduce these. A direct product yields the
+/// residual of y.
 
 #include <fmt/format.h>
 
@@ -36,7 +37,7 @@ ProcessResult run(Arguments arguments, const ProcessOptions& options = {}) {
   return run_process(arguments, options);
 }
 
-/// What the program makes of a problem; empty, and a failed test, if nothing.
+/// The solution that the program computes; empty, with a failed test, if the program fails.
 Solved solve(Arguments arguments, const std::string& precision,
              const ProcessOptions& options = {}) {
   const Directory directory;
@@ -60,23 +61,23 @@ const Arguments& precisions() {
   return precisions;
 }
 
-/// Half the distance from 1 to the next number.
+/// The unit roundoff: half the distance from 1 to the next number.
 long double unit(const std::string& precision) { return precision == "f64" ? 0x1p-53L : 0x1p-24L; }
 
-/// The numbers as the program has them.
+/// The numbers after rounding to a precision.
 Numbers rounded(Numbers numbers, const std::string& precision) {
   if (precision == "f32")
     for (double& x : numbers) x = static_cast<float>(x);
   return numbers;
 }
 
-/// Numbers that change no size, of which sanitizers watch the first.
+/// Values that do not change the size of a problem; with sanitizers, only the first value.
 template <typename T>
 std::vector<T> watched(std::initializer_list<T> numbers) {
   return {numbers.begin(), SANITIZED ? numbers.begin() + 1 : numbers.end()};
 }
 
-// --- What is known
+// --- Known results
 
 /// The partial autocorrelations of ARFIMA(0, d, 0) with the sign of reflection coefficients.
 Numbers arfima_coefficients(std::size_t n, double d) {
@@ -85,8 +86,8 @@ Numbers arfima_coefficients(std::size_t n, double d) {
   return alpha;
 }
 
-/// The autocorrelations r_0 ... r_n that have these reflection coefficients: the recursion solved
-/// for r instead of alpha.
+/// The autocorrelations r_0 ... r_n with these reflection coefficients: the recursion solved for r
+/// instead of alpha.
 Numbers autocorrelations_of(const Numbers& alpha) {
   LongNumbers r{1}, y;
   long double beta = 1;
@@ -107,6 +108,7 @@ long double residual(const Numbers& r, const Numbers& y) {
   const LongNumbers numbers(y.begin(), y.end());
   LongNumbers rows(r.rend() - static_cast<std::ptrdiff_t>(n), r.rend());  // the last row of T, and
   rows.insert(rows.end(), r.begin() + 1, r.begin() + static_cast<std::ptrdiff_t>(n));  // the first
+                                                                                       // row
   long double error = 0, norm = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const auto row = rows.end() - static_cast<std::ptrdiff_t>(n + i);
@@ -118,10 +120,10 @@ long double residual(const Numbers& r, const Numbers& y) {
   return norm > 0 ? std::sqrt(error / norm) : std::sqrt(error);
 }
 
-/// The residual that rounding may leave. Cybenko ("The numerical stability of the Levinson-Durbin
-/// algorithm for Toeplitz systems of equations", SIAM J. Sci. Stat. Comput. 1(3), 1980) bounds it
-/// by the product of 1 + |alpha_k| times a power of n; errors that are as often positive as
-/// negative make that √n.
+/// A bound for the residual that rounding causes. Cybenko ("The numerical stability of the
+/// Levinson-Durbin algorithm for Toeplitz systems of equations", SIAM J. Sci. Stat. Comput. 1(3),
+/// 1980) bounds the residual by the product of 1 + |alpha_k| times a power of n. If positive and
+/// negative errors are equally frequent, this power becomes √n.
 long double residual_bound(const Numbers& alpha, const std::string& precision) {
   long double product = 1;
   for (const double a : alpha) product *= 1 + std::abs(a);
@@ -140,9 +142,9 @@ long double largest_error(const Numbers& alpha, const Numbers& exact) {
   return largest;
 }
 
-/// The error that rounding may leave in reflection coefficients: the sums of a row of T times those
-/// of a row of its inverse, which Cybenko bounds by the product of (1 + |alpha_k|) / (1 -
-/// |alpha_k|).
+/// A bound for the error of reflection coefficients that rounding causes: the sum of a row of |T|
+/// times the sum of a row of |T⁻¹|. Cybenko bounds the latter by the product of (1 + |alpha_k|) /
+/// (1 - |alpha_k|).
 long double coefficient_bound(const Numbers& r, const Numbers& alpha,
                               const std::string& precision) {
   long double row = 1, inverse = 1;
@@ -151,15 +153,15 @@ long double coefficient_bound(const Numbers& r, const Numbers& alpha,
   return 4 * unit(precision) * row * inverse;
 }
 
-/// The same for ARFIMA, where the magnitudes in a large matrix make that bound far too wide: that
-/// of a random walk, divided twice by beta.
+/// The bound for ARFIMA, where the magnitudes in a large matrix make the other bound far too wide.
+/// It is the error of a random walk, divided twice by beta.
 long double arfima_bound(const Numbers& alpha, const std::string& precision) {
   long double beta = 1;
   for (const double a : alpha) beta *= 1 - static_cast<long double>(a) * a;
   return 4 * unit(precision) * std::sqrt(static_cast<long double>(alpha.size())) / (beta * beta);
 }
 
-/// Whether a solution is right as far as rounding lets it be; `bound` is for the coefficients.
+/// Whether a solution is correct within rounding errors; `bound` is for the coefficients.
 testing::AssertionResult is_right(const Solved& solved, const Numbers& r, const Numbers& alpha,
                                   const std::string& precision, long double bound) {
   const std::size_t n = alpha.size();
@@ -176,14 +178,14 @@ testing::AssertionResult is_right(const Solved& solved, const Numbers& r, const 
   return testing::AssertionSuccess();
 }
 
-/// Tests that solve.
+/// Tests that need a solve.
 class Solution : public testing::Test {
  protected:
   double uniform(double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random_);
   }
 
-  /// Coefficients of magnitudes up to `start` that fall as start / (1 + k / decay).
+  /// Random coefficients whose magnitudes are at most start / (1 + k / decay).
   Numbers random_coefficients(std::size_t n, double start, double decay) {
     Numbers alpha(n);
     for (std::size_t k = 0; k < n; ++k)
@@ -191,7 +193,7 @@ class Solution : public testing::Test {
     return alpha;
   }
 
-  /// Solves for the user's own autocovariances.
+  /// Solves for autocovariances from the user.
   Solved solve_for(const Numbers& r, const std::string& precision) {
     write_npy(directory_ / "r.npy", {{r.size()}, r});
     return solve({"--input", directory_ / "r.npy"}, precision);
@@ -259,8 +261,8 @@ TEST_F(Solution, DoesNotDependOnTheVariance) {
 TEST_F(Solution, SolvesLargeSystemsByAnyNumberOfThreads) {
   const std::size_t n = 10007;
   const Numbers alpha = arfima_coefficients(n, 0.3), r = autocorrelations_of(alpha);
-  // Threads wait for each other at each step: a number of them is tried in one precision, the
-  // largest where a system takes most memory.
+  // Threads wait for each other at each step. Each number of threads is tested in one precision,
+  // and the largest number in the precision in which a system takes the most memory.
   for (const auto& precision : precisions())
     for (const std::string& threads : precision == "f64" ? Arguments{"1", "3"} : Arguments{"2"}) {
       SCOPED_TRACE(fmt::format("{}, {} threads", precision, threads));
@@ -270,7 +272,7 @@ TEST_F(Solution, SolvesLargeSystemsByAnyNumberOfThreads) {
     }
 }
 
-// --- What is refused
+// --- Refused input
 
 TEST_F(Solution, IsRefusedWithoutAPositiveVariance) {
   for (const double variance : {0.0, -0.0, -1.0})
@@ -333,7 +335,7 @@ TEST_F(Solution, IsRefusedAtTheFirstCoefficientThatIsTooLarge) {
 
 // --- The checks themselves
 
-/// A right solution, made here.
+/// A correct solution, computed here.
 Solved right_solution(const Numbers& alpha) {
   LongNumbers y;
   for (const long double a : alpha) {
@@ -363,7 +365,7 @@ TEST(Check, CatchesWrongSolutions) {
   EXPECT_TRUE(caught([](Solved& s) { s.alpha[3] = std::nan(""); })) << "a NaN in alpha";
   EXPECT_TRUE(caught([](Solved& s) { s.y.pop_back(); })) << "a missing number";
   EXPECT_TRUE(caught([&](Solved& s) {
-    Numbers multiplied = alpha;  // as if by beta, where the recursion divides by it
+    Numbers multiplied = alpha;  // multiplies by beta, whereas the recursion divides by it
     long double beta = 1;
     for (std::size_t k = 1; k < alpha.size(); ++k) {
       beta *= 1 - alpha[k - 1] * alpha[k - 1];

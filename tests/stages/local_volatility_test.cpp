@@ -1,5 +1,6 @@
 /// \file
-/// Stage zero of local volatility against what is not itself: local_volatility_test STAGE_ZERO.
+/// Checks stage zero of local volatility against independent results: local_volatility_test
+/// STAGE_ZERO.
 
 #include <fmt/format.h>
 #include <lapacke.h>
@@ -29,7 +30,7 @@ Elements<double> prices(std::vector<std::string> arguments,
   return result.status == 0 ? read_npy(directory / "prices.npy").as_double() : Elements<double>{};
 }
 
-// Published with the benchmark, computed in single precision.
+// Published with the benchmark, and computed in single precision.
 const Elements<double> published_small{
     0.0300001, 0.0290001, 0.0280001, 0.0270001, 0.026,     0.0251064, 0.0247889, 0.0244714,
     0.0241539, 0.0238364, 0.0235189, 0.0232014, 0.0228839, 0.0225664, 0.0222744, 0.02199};
@@ -46,7 +47,7 @@ TEST_P(Published, PricesOfTheSmallDataSet) {
 INSTANTIATE_TEST_SUITE_P(Precision, Published, testing::Values("f64", "f32"));
 
 TEST(Exact, AnOptionWithoutAStrikeIsWorthTheSpot) {
-  // The payoff max(x - 0, 0) = x is linear, and every second derivative of it vanishes.
+  // The payoff max(x - 0, 0) = x is linear, so all its second derivatives are zero.
   for (const double s0 : {0.03, 1.0, 250.0})
     EXPECT_NEAR(prices({"--set", "outer=1", "--set", "numX=50", "--set", "numY=20", "--set",
                         "numT=30", "--set", fmt::format("s0={}", s0)})[0],
@@ -80,11 +81,11 @@ TEST(Exact, PricesFallWithTheStrikeBetweenTheirBounds) {
   }
 }
 
-// --- The scheme once more, with dense matrices and LAPACK's general solver
+// --- A second implementation of the scheme, with dense matrices and LAPACK's general solver
 
 using Matrix = std::vector<double>;  // n × n, row-major
 
-/// Second derivative by the divided differences of Newton's interpolation; zero at both ends.
+/// The second derivative by the divided differences of Newton's interpolation; zero at both ends.
 Matrix second_derivative(const std::vector<double>& z) {
   const std::size_t n = z.size();
   Matrix d(n * n, 0.0);
@@ -197,7 +198,7 @@ TEST(Dense, SchemeWithLapackGivesTheSamePrices) {
   }
 }
 
-// --- The user's own strikes, and what the ranges of the parameters cannot say
+// --- Strikes from the user, and conditions that the ranges of the parameters cannot express
 
 TEST(Strikes, OfEitherTypeReplaceTheDefaults) {
   const Directory directory;
@@ -244,8 +245,8 @@ int main(int argc, char** argv) {
   }
   staircase::test::stage_zero = std::filesystem::absolute(argv[1]);
   testing::InitGoogleTest(&argc, argv);
-  // In a build with sanitizers, there is no CPU device; and they have watched larger grids than
-  // that of the small data set in tests of the contract, but not for as many steps.
+  // A build with sanitizers has no CPU device. With sanitizers, tests of the contract have solved
+  // larger grids than the small data set, but for fewer steps.
   if (SANITIZED)
     staircase::test::leave_out(
         "*.IncrementsKeepTheSpotThatStageZeroMisses:*.PricesOfTheSmallDataSet/*");

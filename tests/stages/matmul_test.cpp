@@ -1,7 +1,9 @@
 /// \file
-/// Products of matrices against what is none of the stages: matmul_test PROGRAM [GTEST OPTIONS].
+/// Checks matrix products against results from outside of the stages: matmul_test PROGRAM [GTEST
+/// OPTIONS].
 ///
-/// Programs whose slices heed a budget are held to it; which ones do is told by a refusal.
+/// Programs whose slices respect a budget are checked for that; a program's refusal shows whether
+/// it has slices.
 
 #include "../../stages/matmul/matmul.hpp"
 
@@ -41,7 +43,7 @@ bool offers(const std::string& precision) {
   return std::find(precisions().begin(), precisions().end(), precision) != precisions().end();
 }
 
-/// A matrix whose elements a function gives.
+/// A matrix whose elements are the values of a function.
 template <typename T, typename Element>
 NpyArray matrix(std::size_t rows, std::size_t cols, Element element) {
   Elements<T> values(rows * cols);
@@ -72,7 +74,7 @@ void PrintTo(const Shape& shape, std::ostream* stream) {
   *stream << shape.l << " × " << shape.m << " × " << shape.n;
 }
 
-/// Shapes of all kinds, one of them new each time.
+/// Shapes of all kinds, one of them random.
 std::vector<Shape> shapes(std::mt19937_64& random) {
   return {{1, 1, 1},    {1, 97, 1},
           {53, 1, 37},  {31, 32, 33},
@@ -80,7 +82,7 @@ std::vector<Shape> shapes(std::mt19937_64& random) {
           {2, 61, 83},  {1 + random() % 90, 1 + random() % 200, 1 + random() % 90}};
 }
 
-/// Slices small enough that there are many: an option, which programs without slices leave alone.
+/// A budget for small slices, so that there are many; programs without slices ignore this option.
 Arguments many_slices(const Shape& shape) {
   const std::size_t four_rows = 4 * 8 * (4 * shape.m + 4 * shape.m + 16);
   return {"--set", fmt::format("budget={}", four_rows)};
@@ -88,13 +90,13 @@ Arguments many_slices(const Shape& shape) {
 
 // --- The product
 
-/// Roundings of a product beyond the m of a sum. Where factors are taken apart into two numbers of
-/// tf32 they lose 2 u each, and the product of the low parts, 4 u; three products in place of one
-/// are added by cutting off, 2 u each time.
+/// Additional roundings of a product beyond the m roundings of a sum. If factors are split into two
+/// tf32 numbers, the splitting loses 2 u per factor, and the omitted product of the low parts loses
+/// 4 u. The three products are added with truncation, which loses 2 u each.
 double more_roundings() { return program.find("split_tf32") == std::string::npos ? 0 : 14; }
 
-/// By the standard bound of a sum of m rounded products: m u / (1 - m u) times the sum of their
-/// magnitudes, which are computed in long double here.
+/// Checks each element against the standard bound of a sum of m rounded products: m u / (1 - m u)
+/// times the sum of their magnitudes, which are computed here in long double.
 template <typename T>
 void expect_sums(const NpyArray& c, const Elements<T>& a, const Elements<T>& b, const Shape& shape,
                  double u) {
@@ -137,7 +139,8 @@ TEST(Product, IsASumOfRoundedProductsInF64) { expect_products<double>("f64", 0x1
 
 TEST(Product, IsASumOfRoundedProductsInF32) { expect_products<float>("f32", 0x1p-24); }
 
-/// Longer sums and more tiles than a stage has at once; errors of positive numbers do not cancel.
+/// Longer sums and more tiles than a stage has at once. The errors of positive numbers do not
+/// cancel.
 template <typename T>
 void expect_large_products(const std::string& precision, double u) {
   if (!offers(precision)) return;
@@ -167,7 +170,7 @@ TEST(Product, OfManyPositiveNumbersIsSuchASumInF32) {
   expect_large_products<float>("f32", 0x1p-24);
 }
 
-/// Whole numbers have exact products and sums.
+/// Integers have exact products and sums.
 TEST(Product, OfIntegersIsExact) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
@@ -194,7 +197,7 @@ TEST(Product, OfIntegersIsExact) {
   }
 }
 
-/// Numbers have 22 bits at most, which two of tf32 hold.
+/// The elements have at most 22 bits, which two tf32 numbers can represent.
 TEST(Product, WithAPermutationMovesRowsOrColumns) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
@@ -233,7 +236,8 @@ TEST(Product, WithAPermutationMovesRowsOrColumns) {
   }
 }
 
-/// Numbers of A times numbers of B, each a multiple of 2⁻²³ from -1 to 1: f64 holds their product.
+/// Elements of A times elements of B, each a multiple of 2⁻²³ from -1 to 1: f64 represents their
+/// product exactly.
 TEST(Numbers, ThatAreRandomAreTheSameInBothPrecisions) {
   if (!offers("f64") || !offers("f32")) return;
   const auto numbers = [&](const std::string& precision, int seed) {
@@ -295,7 +299,7 @@ matmul::Problem problem_of(std::mt19937_64& random) {
   return problem;
 }
 
-/// Bytes of so many sets of buffers.
+/// The bytes of a number of sets of buffers.
 double bytes_of(const matmul::Problem& problem, std::size_t rows, std::size_t cols,
                 std::size_t buffers) {
   const auto r = static_cast<double>(rows), c = static_cast<double>(cols);
@@ -349,7 +353,8 @@ TEST(Slices, RunAlongRowsFirst) {
   EXPECT_EQ(slices(5).cols, 4u);
 }
 
-/// Of all cuts of which so many sets fit, none moves less of A and B.
+/// Among all cuts for which the sets of buffers fit into the budget, none transfers fewer elements
+/// of A and B.
 TEST(Slices, FitIntoTheBudgetAndMoveTheLeast) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
@@ -365,7 +370,8 @@ TEST(Slices, FitIntoTheBudgetAndMoveTheLeast) {
     expect_each_cell_once(problem, slices);
     EXPECT_LE(bytes_of(problem, slices.rows, slices.cols, buffers), problem.budget);
     const std::size_t moved = slices.sn * l + slices.sl * n;
-    // Of s parts of a side, ⌈l / s⌉ each, less than half are empty, and left out.
+    // If a side is cut into s slices of length ⌈l / s⌉, less than half of them are empty and are
+    // left out.
     EXPECT_GE(4 * slices.count(), std::min(l * n, least));
     for (std::size_t sl = 1; sl <= l; ++sl)
       for (std::size_t sn = 1; sn <= n; ++sn) {
@@ -389,7 +395,7 @@ TEST(Slices, ThatExceedTheBudgetAreRefused) {
 
 // --- Panels
 
-/// Bytes of panels of A and B and two slices.
+/// The bytes of panels of A and B and of two slices.
 double bytes_of(const matmul::Problem& problem, const matmul::Slices& slices, std::size_t of_a,
                 std::size_t of_b) {
   const auto r = static_cast<double>(slices.rows), c = static_cast<double>(slices.cols);
@@ -397,8 +403,8 @@ double bytes_of(const matmul::Problem& problem, const matmul::Slices& slices, st
   return 8 * ((rows + cols) * static_cast<double>(problem.m) + 2 * r * c);
 }
 
-/// There are as few groups of A's panels as fit beside two of B's, and as many of B's beside them
-/// as there are, or as fit.
+/// The number of groups of A's panels is the smallest for which a group fits with two panels of B.
+/// The number of B's panels on the device is the largest that fits.
 TEST(Panels, FillTheBudget) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
@@ -435,7 +441,7 @@ TEST(Panels, HaveSidesOfAtMost2048) {
   EXPECT_EQ(slices.cols, 1025u);
 }
 
-/// Lines that take some room in a panel, and some more while the longest one is on its way.
+/// Lines that need memory in a panel, and more memory while the longest line is in transit.
 TEST(Panels, CountTheBytesOfTheirLines) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
@@ -463,12 +469,12 @@ TEST(Panels, CountTheBytesOfTheirLines) {
   }
 }
 
-/// Panels of B may be larger where all of A stays on the device.
+/// Panels of B may be larger if all of A stays on the device.
 TEST(Panels, OfManyColumnsAreForOneGroup) {
   matmul::Problem problem{.l = 5000, .m = 1, .n = 9000, .budget = 1e9};
   const matmul::Line line{.bytes = 100000, .most_columns = 6144};
   EXPECT_EQ(matmul::panels_of(problem, 4, line).slices.cols, 1800u);
-  problem.budget = 2e9;  // for three panels of 1667 rows and two of 4500 columns
+  problem.budget = 2e9;  // enough for three panels of 1667 rows and two of 4500 columns
   const auto [slices, kept, coming] = matmul::panels_of(problem, 4, line);
   EXPECT_EQ(slices.rows, 1667u);
   EXPECT_EQ(slices.cols, 4500u);
@@ -487,10 +493,10 @@ TEST(Panels, ThatExceedTheBudgetAreRefused) {
   EXPECT_EQ(matmul::panels_of(problem, 8).slices.count(), 8u);
 }
 
-// --- The budget, as programs heed it
+// --- The budget of programs
 
-/// The bytes that the smallest slice takes, as the refusal of a budget tells; 0 from programs that
-/// have no slices.
+/// The bytes of the smallest slice, as a refusal of the budget reports them; 0 for programs without
+/// slices.
 double smallest_slice(const Arguments& sizes) {
   Arguments arguments = sizes;
   arguments.insert(arguments.end(), {"--set", "budget=1"});
@@ -510,8 +516,10 @@ TEST(Budget, OfTheSmallestSliceIsEnoughAndLessIsRefused) {
   if (!has_slices) return;
   const bool in_sets = std::fmod(bytes, 8 * (11 + 11 + 1)) == 0;
   const bool in_panels = bytes == 8 * (3 * 11 + 2);
-  const bool taken_apart = bytes == 3 * 16 * 8 + 4 * (11 + 2);  // 16 numbers of a line in 8 bytes
-  const bool transposed = bytes == 8 * (3 * 11 + 2 * 11 + 2);   // two of A as they were sent
+  const bool taken_apart = bytes == 3 * 16 * 8 + 4 * (11 + 2);  // 16 elements of a line, of 8 bytes
+                                                                // each
+  const bool transposed = bytes == 8 * (3 * 11 + 2 * 11 + 2);   // two lines of A before their
+                                                                // transposition
   const bool two_at_a_time = bytes == 8 * (3 * 11 + 2 * 11 + 3);
   EXPECT_TRUE(in_sets || in_panels || taken_apart || transposed || two_at_a_time) << bytes;
   const Directory directory;
@@ -534,22 +542,22 @@ TEST(Budget, ThatIsTooSmallForTheRequestedSlicesIsRefused) {
                  3, {"the budget is 4000 bytes", "30 × 20"});
 }
 
-/// Without a budget, slices are such that they fit into the device's memory.
+/// Without a budget, slices fit into the device's memory.
 TEST(Budget, IsTheMemoryOfTheDeviceWhereNoneIsGiven) {
   if (!program.ends_with("-cpu") || smallest_slice({"--dataset", "tiny"}) == 0) return;
   std::mt19937_64 random(1);
   const auto whole = [&](std::size_t, std::size_t) { return static_cast<double>(random() % 7); };
   const NpyArray a = matrix<double>(150, 40, whole), b = matrix<double>(40, 130, whole);
   const NpyArray in_slices =
-      product(a, b, {}, {.environment = {"CUDA_ON_CPU_MEMORY=40000"}});  // of 251200 in all
+      product(a, b, {}, {.environment = {"CUDA_ON_CPU_MEMORY=40000"}});  // of 251200 bytes in total
   EXPECT_EQ(in_slices.as_double(), product(a, b).as_double());
   expect_refusal(run({"--set", "m=3000"}, {.environment = {"CUDA_ON_CPU_MEMORY=40000"}}), 3,
                  {"the free device memory is 35000 bytes", "a slice of 1 × 1 takes"});
 }
 
-// --- A device that is taken away
+// --- A device that fails
 
-/// The CPU device can take itself away at any kernel or copy. Libraries may have it do few of them.
+/// The CPU device can simulate its failure at any kernel or copy. Libraries may launch few of them.
 TEST(CpuDevice, ThatFailsDuringASolveIsReportedInASentence) {
   for (const int at : {1, 2, 4, 7, 20}) {
     const Directory directory;
@@ -562,9 +570,9 @@ TEST(CpuDevice, ThatFailsDuringASolveIsReportedInASentence) {
   }
 }
 
-// --- The number of GPUs, which does not change a digit
+// --- The number of GPUs, which does not change any digit
 
-/// Programs for the CPU device have as many as they are told; others the first that there is.
+/// Programs for the CPU device use a given number of devices; other programs use the first GPU.
 TEST(Gpus, InAnyNumberGiveTheSameDigits) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));

@@ -1,5 +1,5 @@
 /// \file
-/// Bodies against what is none of the stages: nbody_test PROGRAM [GTEST OPTIONS].
+/// Checks bodies against results from outside of the stages: nbody_test PROGRAM [GTEST OPTIONS].
 
 #include "../../stages/nbody/nbody.hpp"
 
@@ -28,7 +28,7 @@ constexpr Real pi = std::numbers::pi_v<Real>;
 
 std::string program;
 
-/// A body, whose numbers are given in f64.
+/// A body; its values are given in f64.
 struct Body {
   Real mass;
   Point x, v;
@@ -68,7 +68,7 @@ Arguments settings(long steps, double dt, double softening) {
           "--set", fmt::format("softening={}", softening)};
 }
 
-/// Bodies after the steps that the arguments ask for.
+/// The bodies after the steps that the arguments request.
 Bodies moved(Bodies bodies, const Arguments& arguments) {
   const Directory directory;
   const ProcessResult result = run_on(bodies, arguments, directory);
@@ -85,7 +85,7 @@ Bodies moved(Bodies bodies, const Arguments& arguments) {
   return bodies;
 }
 
-/// Bodies of the Plummer sphere that the parameters stand for.
+/// The bodies of the Plummer sphere that the parameters describe.
 Bodies sphere(std::size_t n, int seed) {
   const Directory directory;
   const ProcessResult result = run_process({program, "--set", fmt::format("bodies={}", n), "--set",
@@ -101,7 +101,7 @@ Bodies sphere(std::size_t n, int seed) {
   return bodies;
 }
 
-// --- Quantities that stay
+// --- Conserved quantities
 
 Real kinetic_energy(const Bodies& bodies) {
   Real sum = 0;
@@ -139,8 +139,8 @@ Point angular_momentum(const Bodies& bodies) {
 
 constexpr Real eccentricity = 0.5L, heavy = 1, light = 0.25L;  // semi-major axis 1
 
-/// Where the light body is, seen from the heavy one, at a time since the closest approach, by
-/// Kepler's equation.
+/// The position of the light body relative to the heavy one at a time after the closest approach,
+/// from Kepler's equation.
 Body on_orbit(Real time) {
   const Real motion = std::sqrt(heavy + light);
   Real anomaly = motion * time;
@@ -154,7 +154,8 @@ Body on_orbit(Real time) {
           {-rate * std::sin(anomaly), rate * width * std::cos(anomaly), 0}};
 }
 
-/// Both bodies, in a plane that is none of the coordinates', around a centre that moves.
+/// Both bodies, in a plane that is not parallel to a coordinate plane, around a moving centre of
+/// mass.
 Bodies on_orbits(Real time) {
   const auto [none, x, v] = on_orbit(time);
   const auto turned = [](const Point& p) -> Point {
@@ -166,7 +167,7 @@ Bodies on_orbits(Real time) {
           {light, (heavy / mass) * turned(x) + time * drift, (heavy / mass) * turned(v) + drift}};
 }
 
-/// The distance from the orbit after 0.7 of a period in so many steps.
+/// The distance from the orbit after 0.7 of a period in `steps` steps.
 Real orbit_error(long steps) {
   const Real time = 0.7L * 2 * pi / std::sqrt(heavy + light);
   const Bodies after = moved(on_orbits(0), settings(steps, static_cast<double>(time / steps), 0)),
@@ -235,7 +236,7 @@ TEST(Sphere, KeepsMomentumAndEnergy) {
   }
 }
 
-/// Bodies of f32 numbers at random; some without mass, one heavy.
+/// Random bodies with f32 values; some have zero mass, and one is heavy.
 Bodies random_bodies(std::size_t n, std::mt19937_64& random) {
   std::uniform_real_distribution<float> number(-1, 1);
   const auto point = [&]() -> Point { return {number(random), number(random), number(random)}; };
@@ -291,7 +292,7 @@ TEST(Masses, OfZeroCauseNoForce) {
   for (std::size_t i = 0; i < 30; ++i) EXPECT_EQ(with[i].x, without[i].x) << i;
 }
 
-// --- One step, in long double, with bounds of what rounding may leave
+// --- One step, compared with a step in long double, with bounds for rounding errors
 
 /// Acceleration and jerk of each body, and bounds of their errors.
 struct Forces {
@@ -299,8 +300,9 @@ struct Forces {
   std::vector<Real> a_off, j_off;
 };
 
-/// The forces by the formulas of the page. Positions and velocities may be off by x_off and v_off;
-/// a sum rounds so often in units of `sum`, measured against the magnitudes of its terms.
+/// The forces by the formulas of the page. The error bounds include errors x_off and v_off of
+/// positions and velocities, and rounding errors of `sum` relative to the magnitudes of a sum's
+/// terms.
 Forces forces_on(const Bodies& bodies, Real softening, Real sum, const std::vector<Real>& x_off,
                  const std::vector<Real>& v_off) {
   const std::size_t n = bodies.size();
@@ -321,7 +323,7 @@ Forces forces_on(const Bodies& bodies, Real softening, Real sum, const std::vect
   return f;
 }
 
-/// Bodies after one step, and how far off positions and velocities may be in a precision.
+/// The bodies after one step, and bounds for the errors of positions and velocities in a precision.
 struct Step {
   Bodies after;
   std::vector<Real> x_off, v_off;
@@ -373,7 +375,7 @@ TEST(Step, IsThatOfAllPairsInLongDouble) {
   for (const std::size_t n : {2, 7, 33, 129, 257, 1100})
     for (const double softening : {0.25, 0.03125})
       for (const std::string& precision : precisions) {
-        if (n > 1000 && softening < 0.1) continue;  // once is enough of a large problem
+        if (n > 1000 && softening < 0.1) continue;  // one test of a large problem is enough
         const Bodies bodies = random_bodies(n, random);
         const double dt = 1.0 / 128;
         auto how = settings(1, dt, softening);
@@ -390,7 +392,8 @@ TEST(Step, IsThatOfAllPairsInLongDouble) {
       }
 }
 
-/// A stage that keeps positions in more than f32 sees the same bodies wherever the origin is.
+/// A stage that stores positions with more digits than f32 gives the same result at any distance
+/// from the origin.
 TEST(Mixed, DifferencesAreExactFarFromTheOrigin) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
@@ -408,7 +411,7 @@ TEST(Mixed, DifferencesAreExactFarFromTheOrigin) {
 
 // --- Slices
 
-/// The fewest in so many parts of which each fits.
+/// The smallest number of equal parts for which a part fits into the budget.
 TEST(Slices, FitIntoTheBudget) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
@@ -452,9 +455,9 @@ TEST(Slices, ThatExceedTheBudgetAreRefused) {
   EXPECT_THROW(nbody::slices_of(problem, 176, 4), NotEnoughMemory);
 }
 
-// --- The budget and the number of GPUs, which do not change a digit
+// --- The budget and the number of GPUs, which do not change any digit
 
-/// What the program computes of bodies.
+/// The bodies that the program computes.
 NpyArray computed(const Bodies& bodies, const std::string& precision, Arguments arguments,
                   const ProcessOptions& options = {}) {
   const Directory directory;
@@ -497,12 +500,13 @@ TEST(Budget, OfOneBodyIsEnoughAndLessIsRefused) {
   EXPECT_EQ(result.status, 0) << result.err;
 }
 
-/// Without a budget, slices are such that they fit into the device's memory.
+/// Without a budget, slices fit into the device's memory.
 TEST(Budget, IsTheMemoryOfTheDeviceWhereNoneIsGiven) {
   if (!program.ends_with("-cpu")) return;
   std::mt19937_64 random(1);
   const Bodies bodies = random_bodies(400, random);
-  const ProcessOptions small{.environment = {"CUDA_ON_CPU_MEMORY=20000"}};  // of 140800 for all
+  const ProcessOptions small{.environment = {"CUDA_ON_CPU_MEMORY=20000"}};  // of 140800 bytes for
+                                                                            // all bodies
   EXPECT_EQ(computed(bodies, "f64", {}, small).values, computed(bodies, "f64", {}).values);
   const Directory directory;
   expect_refusal(run_on(bodies, {}, directory, {.environment = {"CUDA_ON_CPU_MEMORY=400"}}), 3,
@@ -510,7 +514,7 @@ TEST(Budget, IsTheMemoryOfTheDeviceWhereNoneIsGiven) {
   EXPECT_EQ(directory.files(), Arguments{"bodies.npy"});
 }
 
-/// Programs for the CPU device have as many as they are told; others the first that there is.
+/// Programs for the CPU device use a given number of devices; other programs use the first GPU.
 TEST(Gpus, InAnyNumberGiveTheSameDigits) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
@@ -542,7 +546,7 @@ TEST(CpuDevices, ThatAreNotThereAreNotAvailable) {
   EXPECT_TRUE(directory.files().empty());
 }
 
-/// The CPU device can take itself away at any kernel or copy.
+/// The CPU device can simulate its own failure at any kernel or copy.
 TEST(CpuDevices, ThatFailDuringASolveAreReportedInASentence) {
   for (const int at : {1, 3, 9, 20, 40}) {
     const Directory directory;
@@ -555,7 +559,7 @@ TEST(CpuDevices, ThatFailDuringASolveAreReportedInASentence) {
   }
 }
 
-// --- What is no problem
+// --- Refused input
 
 TEST(BadInput, IsRefused) {
   const auto refused = [](const Bodies& bodies, double softening, const Arguments& fragments) {
@@ -567,7 +571,7 @@ TEST(BadInput, IsRefused) {
   refused({one, two, {-0.5L, {0, 1, 0}, {0, 0, 0}}}, 0.1,
           {"the mass of body 2", "-0.5", "at least 0"});
   refused({two, one, {1, {0, 1, 0}, {0, 0, 0}}, one}, 0, {"bodies 1 and 3", "same position"});
-  // So close that they are thrown out of all numbers.
+  // The bodies are so close that their new positions overflow.
   refused({{1e8L, {0, 0, 0}, {0, 0, 0}}, {1e8L, {1e-80L, 0, 0}, {0, 0, 0}}}, 0,
           {"body 0", "overflowed", "softening"});
   for (const std::size_t columns : {6, 8}) {

@@ -1,8 +1,8 @@
-"""Every stage of a workload on the data set tiny against stage zero, by the runner: tiny_test.py RUNNER PROGRAMS WORKLOAD.
-Speaks TAP.
+"""Compares every stage of a workload with stage zero on the data set tiny, by the runner: tiny_test.py RUNNER PROGRAMS
+WORKLOAD. Prints TAP.
 
-It is the part of the contract that takes seconds. What the runner cannot run here (a GPU that is not there, a precision that a
-stage does not offer) is a skipped case with the reason that the runner gives.
+This is the part of the contract that takes seconds. If the runner cannot run a case here (a missing GPU, a precision
+that a stage does not offer), the case is skipped with the runner's reason.
 """
 
 import json
@@ -14,7 +14,7 @@ RUNNER, PROGRAMS, WORKLOAD = sys.argv[1:]
 
 
 def expected():
-    """The stages of the workload that this build has, by the list that the runner reads; analysed variants are not run."""
+    """The stages of the workload in this build, from the list that the runner reads; variants with analysis are not run."""
     for line in (pathlib.Path(PROGRAMS) / "programs.txt").read_text().splitlines():
         program, device, _ = line.split()
         workload, _, stage = program.partition("-")

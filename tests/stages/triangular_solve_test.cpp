@@ -1,10 +1,12 @@
 /// \file
-/// A program of L x = b against the theory of rounding errors: triangular_solve_test PROGRAM
-/// [inverted | recursive | precomputed]. Programs that multiply by inverses of blocks on the diagonal
-/// have a bound of their own, those that invert them by halves another one, and a third one those that
-/// multiply the block on the left of the diagonal by the inverse, too.
+/// Checks a program of L x = b against the theory of rounding errors: triangular_solve_test PROGRAM
+/// [inverted | recursive | precomputed]. The options select the bound: `inverted` for programs that
+/// multiply by inverses of diagonal blocks, `recursive` for programs that invert these blocks by
+/// halves, and `precomputed` for programs that also multiply the block on the left of the diagonal
+/// by the inverse.
 ///
-/// Residuals are computed here, in long double, whose errors are smaller by 2⁻¹¹.
+/// Residuals are computed here in long double, whose rounding errors are smaller by a factor of
+/// 2⁻¹¹.
 
 #include <fmt/format.h>
 #include <lapacke.h>
@@ -27,10 +29,10 @@ using LongNumbers = std::vector<long double>;
 std::string program;
 bool inverted = false, recursive = false, precomputed = false;
 
-/// The rows of a block on the diagonal whose inverse is multiplied by.
+/// The number of rows of a diagonal block by whose inverse programs multiply.
 constexpr std::size_t block = 64;
 
-/// L, of which the upper triangle is never used, and b.
+/// L, whose upper triangle is never used, and b.
 struct System {
   Numbers l, b;
 
@@ -50,7 +52,7 @@ ProcessResult run(const System& system, Arguments arguments, const std::string& 
   return run_process(arguments, options);
 }
 
-/// What the program makes of a system.
+/// The solution that the program computes of a system.
 Numbers solve(const System& system, const std::string& precision, Arguments arguments = {},
               const ProcessOptions& options = {}) {
   const Directory directory;
@@ -63,14 +65,14 @@ Numbers solve(const System& system, const std::string& precision, Arguments argu
   return std::move(x).as_double();
 }
 
-/// n u / (1 - n u) for the unit roundoff of a precision.
+/// γ_n = n u / (1 - n u) for the unit roundoff u of a precision.
 long double gamma(std::size_t n, const std::string& precision) {
   const long double nu = static_cast<long double>(n) * (precision == "f64" ? 0x1p-53L : 0x1p-24L);
   return nu / (1 - nu);
 }
 
-/// The part of row i from column `first` up to `last` times the unknowns there, and the sum of its
-/// magnitudes.
+/// The product of row i from column `first` up to `last` and the unknowns there, and the sum of the
+/// magnitudes of its terms.
 struct Sums {
   long double value = 0, magnitude = 0;
 };
@@ -85,7 +87,7 @@ Sums product(const System& system, std::size_t i, std::size_t first, std::size_t
   return sums;
 }
 
-/// The inverse of the rows and columns from `first` up to `last`.
+/// The inverse of the diagonal block from row and column `first` up to `last`.
 LongNumbers inverse(const System& system, std::size_t first, std::size_t last) {
   const std::size_t size = last - first;
   LongNumbers inverse(size * size);
@@ -99,7 +101,7 @@ LongNumbers inverse(const System& system, std::size_t first, std::size_t last) {
   return inverse;
 }
 
-/// |L| |L⁻¹| |c| for a block on the diagonal.
+/// L| |L⁻¹| |c| for a diagonal block.
 LongNumbers spread(const System& system, std::size_t first, const LongNumbers& c) {
   const std::size_t size = c.size();
   const LongNumbers of_block = inverse(system, first, first + size);
@@ -112,10 +114,10 @@ LongNumbers spread(const System& system, std::size_t first, const LongNumbers& c
   return sums;
 }
 
-/// E |c| for a block on the diagonal that is inverted by halves, |L X̂ - I| being within γ E. Of
-/// [A 0; C B], with inverses X of A and Y of B, fl(-Y fl(C X)) leaves (I - B Y) C X and the
-/// roundings of both products: E is E(A) and E(B) on the diagonal, and (E(B) + |B| |Y|) |C| |X|
-/// below.
+/// E |c| for a diagonal block that is inverted by halves, where |L X̂ - I| is within γ E. For [A 0;
+/// C B], with inverses X of A and Y of B, fl(-Y fl(C X)) leaves (I - B Y) C X and the roundings of
+/// both products. E therefore consists of E(A) and E(B) on the diagonal, and of (E(B) + |B| |Y|)
+/// |C| |X| below it.
 LongNumbers left_by_halves(const System& system, std::size_t first, const LongNumbers& c) {
   const std::size_t size = c.size();
   const LongNumbers of_block = inverse(system, first, first + size);
@@ -145,8 +147,8 @@ LongNumbers left_by_halves(const System& system, std::size_t first, const LongNu
   return sums;
 }
 
-/// Whether |b - L x| is within γ_n |L| |x| in each row (Higham, "Accuracy and Stability of
-/// Numerical Algorithms", 2nd ed., Theorem 8.5), whatever the order of sums.
+/// Whether |b - L x| is within γ_n |L| |x| in each row, for any order of summation (Higham,
+/// "Accuracy and Stability of Numerical Algorithms", 2nd ed., Theorem 8.5).
 testing::AssertionResult is_within_bound(const System& system, const Numbers& x,
                                          const std::string& precision) {
   if (x.size() != system.size()) return testing::AssertionFailure() << "not the size of b";
@@ -162,13 +164,16 @@ testing::AssertionResult is_within_bound(const System& system, const Numbers& x,
   return testing::AssertionSuccess();
 }
 
-/// The same where a block's unknowns are X̂ c, with c what is left of b and |L X̂ - I| within γ |L|
-/// |X̂| (Du Croz and Higham, "Stability of Methods for Matrix Inversion", IMA Journal of Numerical
-/// Analysis 12, 1992, method 1): γ_n (|c| + |L| |x|) + 2 γ |L| |L⁻¹| |c|, L in the last term being
-/// the block's. X̂ is divided, not multiplied, here; three roundings more allow for that, and for X̂.
-/// If blocks are inverted by halves, one of the two |L| |L⁻¹| is their E. If N on the left of the
-/// diagonal is folded in, unknowns are X̂ c' + fl(-X̂ N) x', and roundings are those of 64 terms and
-/// of 128, of magnitudes |c'| + |N| |x'|, where c may cancel.
+/// The same check if a block's unknowns are X̂ c, with c the partially updated part of b. The
+/// inverse X̂ satisfies
+/// L X̂ - I| <= γ |L| |X̂| (Du Croz and Higham, "Stability of Methods for Matrix Inversion", IMA
+/// Journal of Numerical Analysis 12, 1992, method 1). The bound is γ_n (|c| + |L| |x|) + 2 γ |L|
+/// |L⁻¹| |c|, where L in the last term is the diagonal block. Here, X̂ is computed with divisions
+/// instead of multiplications, for which three more roundings are allowed. If blocks are inverted
+/// by halves, one of the two factors |L| |L⁻¹| is replaced by their E. If the block N on the left
+/// of the diagonal is multiplied by the inverse, unknowns are X̂ c' + fl(-X̂ N) x'. The roundings
+/// are then those of sums of 64 and of 128 terms, with magnitudes |c'| + |N| |x'|, because c may
+/// cancel.
 testing::AssertionResult is_within_inverted_bound(const System& system, const Numbers& x,
                                                   const std::string& precision) {
   const std::size_t n = system.size();
@@ -208,7 +213,7 @@ testing::AssertionResult is_right(const System& system, const Numbers& x,
                   : is_within_bound(system, x, precision);
 }
 
-/// |L| times what bounds |x|: itself, or |L⁻¹| |b|.
+/// L| times a bound for |x|, which is |x| itself or |L⁻¹| |b|.
 LongNumbers spread_of(const System& system, const Numbers& x) {
   if (inverted) return spread(system, 0, LongNumbers(system.b.begin(), system.b.end()));
   LongNumbers sums(x.size());
@@ -216,13 +221,13 @@ LongNumbers spread_of(const System& system, const Numbers& x) {
   return sums;
 }
 
-/// Whether the program takes one right-hand side and no more.
+/// Whether the program accepts only one right-hand side.
 bool takes_one_side() {
   const ProcessResult described = run_process({program, "--describe"});
   return nlohmann::json::parse(described.out).at("limits").contains("rhs");
 }
 
-/// Sizes around warps and blocks, primes, and one that is new each time.
+/// Sizes around multiples of warps and blocks, primes, and a random size.
 std::vector<std::size_t> sizes(std::mt19937_64& random) {
   return {1, 2, 3, 31, 32, 33, 63, 64, 65, 97, 127, 128, 129, 257, 383, 509, 1 + random() % 400};
 }
@@ -236,10 +241,11 @@ class Residual : public testing::Test {
   }
   std::mt19937_64& random() { return random_; }
 
-  /// A number that f32 holds.
+  /// A number that f32 represents exactly.
   static double rounded(double x) { return static_cast<float>(x); }
 
-  /// A system with element(i, j) in the lower triangle, and numbers above it that must not matter.
+  /// A system with element(i, j) in the lower triangle, and values above it that must have no
+  /// effect.
   template <typename Element>
   System system_of(std::size_t n, Element element) {
     System system{Numbers(n * n), Numbers(n)};
@@ -288,13 +294,14 @@ TEST_F(Residual, OfGradedSystemsIsSmallInEachRow) {
     expect_right(system_of(n, [&](std::size_t i, std::size_t j) {  // columns shrink
       return grade(j) * (i == j ? pivot() : normal() / static_cast<double>(n));
     }));
-    expect_right(system_of(n, [&](std::size_t i, std::size_t j) {  // large below
+    expect_right(system_of(n, [&](std::size_t i, std::size_t j) {  // large values below the
+                                                                   // diagonal
       return grade(i) * (i == j ? pivot() : normal() / std::sqrt(static_cast<double>(n)));
     }));
   }
 }
 
-/// The condition of such triangles doubles with each row (Viswanath and Trefethen 1998).
+/// The condition number of such triangles doubles with each row (Viswanath and Trefethen 1998).
 TEST_F(Residual, OfIllConditionedSystemsIsSmall) {
   for (const std::size_t n : {1, 2, 5, 31, 32, 33, 47})
     expect_right(system_of(n, [&](std::size_t i, std::size_t j) {
@@ -313,7 +320,7 @@ TEST_F(Residual, IsSmallWithOnesOnTheDiagonal) {
     System given = system;
     for (std::size_t i = 0; i < n; ++i) {
       system.l[i * n + i] = 1;
-      given.l[i * n + i] = i % 3 == 0 ? 0 : normal();  // which nobody may read
+      given.l[i * n + i] = i % 3 == 0 ? 0 : normal();  // the program must not read this element
     }
     for (const std::string precision : {"f64", "f32"})
       EXPECT_TRUE(is_right(system, solve(given, precision, {"--set", "unit=1"}), precision)) << n;
@@ -331,7 +338,7 @@ TEST_F(Residual, IsSmallWithAnyNumberOfThreads) {
         << threads;
 }
 
-/// An option that programs leave alone that hold all of L.
+/// Programs that hold all of L ignore this option.
 TEST_F(Residual, IsSmallWithinABudget) {
   for (const std::size_t n : {1, 64, 129, 200, 257, 509}) {
     const System system = well_conditioned(n);
@@ -339,7 +346,7 @@ TEST_F(Residual, IsSmallWithinABudget) {
     for (const std::size_t budget : {of_block, 2 * of_block + 7, 3 * of_block})
       expect_right(system, {"--set", fmt::format("budget={}", budget)});
   }
-  // More than two of the panels that are made without one.
+  // More than two panels of the size that is used without a budget.
   if (program.find("-09_") != std::string::npos) expect_right(well_conditioned(2100));
 }
 
@@ -355,7 +362,7 @@ TEST_F(Residual, IsNotComputedWithinABudgetForNoPanel) {
   }
 }
 
-/// Whole numbers, ones on the diagonal: no operation rounds.
+/// Integers with ones on the diagonal: no operation rounds.
 TEST_F(Residual, OfIntegersIsZero) {
   for (const std::size_t n : {1, 2, 33, 130, 300}) {
     Numbers x(n);
@@ -365,13 +372,13 @@ TEST_F(Residual, OfIntegersIsZero) {
     for (double& value : x) value = static_cast<double>(random()() % 9) - 4;
     for (std::size_t i = 0; i < n; ++i)
       system.b[i] = static_cast<double>(product(system, i, 0, i + 1, x).value);
-    // The inverse of such a block has whole numbers, too: up to some millions.
+    // The inverse of such a block also contains integers, of up to some millions.
     for (const std::string& precision : inverted ? Arguments{"f64"} : Arguments{"f64", "f32"})
       EXPECT_EQ(solve(system, precision), x) << n << " unknowns in " << precision;
   }
 }
 
-/// |x - x'| within 2 γ_n |L⁻¹| |L| |x| for two solutions that keep the bound of the residual.
+/// x - x'| is within 2 γ_n |L⁻¹| |L| |x| for two solutions whose residuals are within their bound.
 TEST_F(Residual, LeavesTheSolutionOfLapack) {
   for (const std::size_t n : {1, 2, 33, 129, 200}) {
     const System system = well_conditioned(n);
@@ -394,7 +401,7 @@ TEST_F(Residual, LeavesTheSolutionOfLapack) {
 
 // --- Many right-hand sides, and the transpose
 
-/// L, and right-hand sides as the columns of a matrix of n rows.
+/// L, and right-hand sides as the columns of a matrix with n rows.
 struct Systems {
   Numbers l, b;
   std::size_t n, sides;
@@ -407,7 +414,7 @@ struct Systems {
   }
 };
 
-/// What the program makes of a matrix of right-hand sides, in the shape that it gives.
+/// The solution that the program computes for a matrix of right-hand sides, in the program's shape.
 NpyArray solve(const Systems& systems, const std::string& precision, Arguments arguments = {}) {
   const Directory directory;
   write_npy(directory / "l.npy", {{systems.n, systems.n}, systems.l});
@@ -421,7 +428,7 @@ NpyArray solve(const Systems& systems, const std::string& precision, Arguments a
   return result.status == 0 ? read_npy(directory / "x.npy") : NpyArray{};
 }
 
-/// Tests of programs that take more right-hand sides than one.
+/// Tests of programs that accept more than one right-hand side.
 class Sides : public Residual {
  protected:
   Systems systems(std::size_t n, std::size_t sides) {
@@ -431,8 +438,8 @@ class Sides : public Residual {
   }
 };
 
-/// Around warps and blocks, more than unknowns and fewer. What libraries multiply by inverses of is
-/// theirs: pivots at least, which is a rounding more than a quotient has.
+/// Sizes around warps and blocks, with more or fewer right-hand sides than unknowns. Libraries
+/// multiply by inverses at least of pivots, which adds one rounding compared with a quotient.
 TEST_F(Sides, AreSolvedEachWithinItsBound) {
   const bool of_library = program.find("baseline") != std::string::npos;
   const auto check = of_library ? is_within_inverted_bound : is_right;
@@ -459,7 +466,7 @@ TEST_F(Sides, AreSolvedEachWithinItsBound) {
   }
 }
 
-/// As for one right-hand side.
+/// The comparison with LAPACK, as for one right-hand side.
 TEST_F(Sides, AreThoseOfLapack) {
   for (const auto& [n, sides] : {std::pair{33, 31}, {65, 2}, {130, 65}}) {
     const Systems given = systems(n, sides);
@@ -482,7 +489,7 @@ TEST_F(Sides, AreThoseOfLapack) {
   }
 }
 
-/// A vector comes back as a vector, a matrix of one column as that.
+/// The solution has the shape of the right-hand side: a vector, or a matrix of one column.
 TEST_F(Residual, HasTheShapeOfTheRightHandSide) {
   const System system = well_conditioned(40);
   const NpyArray x = solve(Systems{system.l, system.b, 40, 1}, "f64");
@@ -490,8 +497,8 @@ TEST_F(Residual, HasTheShapeOfTheRightHandSide) {
   EXPECT_EQ(x.as_double(), solve(system, "f64"));
 }
 
-/// The transpose of L has columns in the place of rows: what is left of b is bounded as ever, in
-/// the reverse order of equations, in which it is a lower triangle again.
+/// The transpose of L is an upper triangle. With its equations in reverse order it is a lower
+/// triangle again, so the same bound holds.
 TEST_F(Residual, OfTheTransposeIsSmall) {
   for (const std::size_t n : {1, 2, 33, 64, 65, 129, 200}) {
     const System system = well_conditioned(n);
@@ -507,7 +514,7 @@ TEST_F(Residual, OfTheTransposeIsSmall) {
   }
 }
 
-/// Whole numbers, ones on the diagonal: no operation rounds, in either order.
+/// Integers with ones on the diagonal: no operation rounds, in either order.
 TEST_F(Residual, OfTheTransposeOfIntegersIsZero) {
   for (const std::size_t n : {2, 65, 130}) {
     Numbers x(n);
@@ -523,7 +530,7 @@ TEST_F(Residual, OfTheTransposeOfIntegersIsZero) {
   }
 }
 
-// --- What is refused
+// --- Refused systems
 
 TEST_F(Residual, IsNotComputedWithMoreSidesThanTheStageTakes) {
   if (!takes_one_side()) return;
@@ -540,7 +547,7 @@ TEST_F(Residual, IsNotComputedWithoutAPivot) {
   for (const std::size_t at : {0, 1, 31, 32, 127, 128, 129}) {
     System system = well_conditioned(130);
     system.l[at * 130 + at] = 0;
-    system.l[129 * 130 + 129] = 0;  // the first one is named
+    system.l[129 * 130 + 129] = 0;  // the first zero is named
     for (const char* precision : {"f64", "f32"})
       expect_refusal(run(system, {"--precision", precision}, directory / "x.npy"), 2,
                      {fmt::format("pivot {} on", at), "is 0", "unit=1"});
@@ -563,7 +570,7 @@ TEST_F(Residual, IsNotComputedWithNaNs) {
   }
 }
 
-/// Unknowns of later blocks are no numbers, and must not be waited for.
+/// Unknowns of later blocks are NaN, and the program must not wait for them.
 TEST_F(Residual, IsNotComputedWhereUnknownsOverflow) {
   constexpr std::size_t n = 200;
   System system = well_conditioned(n);
@@ -576,7 +583,7 @@ TEST_F(Residual, IsNotComputedWhereUnknownsOverflow) {
     expect_refusal(run(system, {"--precision", precision}, ""), 2, {"unknown ", "overflows"});
 }
 
-/// Systems that substitution solves, but of whose block on the diagonal f32 has no inverse.
+/// Systems that substitution solves, but whose diagonal block has no inverse in f32.
 TEST_F(Residual, IsNotComputedWhereAnInverseOverflows) {
   constexpr std::size_t n = 64;
   System growing = system_of(n, [](std::size_t i, std::size_t j) { return i == j ? 1 : -1000; });
@@ -606,7 +613,7 @@ TEST_F(Residual, IsNotComputedWithShapesThatDoNotFit) {
 
 // --- The checks themselves
 
-/// A solution by substitution, here.
+/// A solution by substitution, computed here.
 Numbers right_solution(const System& system) {
   Numbers x(system.size());
   for (std::size_t i = 0; i < x.size(); ++i)
@@ -631,7 +638,8 @@ TEST_F(Residual, ChecksCatchWrongSolutions) {
       EXPECT_TRUE(caught([](Numbers& x) { x.front() = INFINITY; }));
       EXPECT_TRUE(caught([](Numbers& x) { x.pop_back(); }));
       EXPECT_TRUE(caught([](Numbers& x) {
-        for (double& value : x) value = static_cast<float>(value);  // f32 in place of f64
+        for (double& value : x) value = static_cast<float>(value);  // f32 values in place of f64
+                                                                    // values
       }));
     }
   }

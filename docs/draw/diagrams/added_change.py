@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 TITLE = "A new R, and an increment of R"
 HEIGHT = {"wide": 324, "narrow": 640}
 PASSES = ("down each column: elimination", "up each column: substitution", "along each row: a system")
-BAND, PITCH, VALUE = 26, 78, 24  # heights of a pass and of a value, and from pass to pass
+BAND, PITCH, VALUE = 26, 78, 24  # heights of a pass and of a value, and the distance between two passes, in pixels
 COLUMNS = (70, 170, 270)
 ALTERNATIVE = (
     "Both stages pass over the points three times: down each column, up each column, and along each row. In stage "
@@ -17,34 +17,34 @@ CAPTION = (
 
 
 def top_of(gap):
-    """The position of values in the gap before a pass, or after the last one."""
+    """The vertical position of the values in the gap before a pass, or after the last pass."""
     return PITCH * (gap - 1) + BAND + 14
 
 
 def value(canvas, column, gap, words, colour):
-    """A value in memory between two passes, or before or after all of them."""
+    """Draws a value in memory, in a gap between two passes, before the first one, or after the last one."""
     canvas.box(COLUMNS[column] - 26, top_of(gap), 52, VALUE, words, colour, 0.4, edge=0.6)
 
 
 def written(canvas, column, number):
-    """An arrow out of a pass."""
+    """Draws an arrow out of a pass."""
     canvas.arrow((COLUMNS[column], PITCH * number + BAND), (COLUMNS[column], top_of(number + 1)))
 
 
 def read(canvas, column, number, gap):
-    """An arrow into a pass, from a value in a gap before it, past the passes between."""
+    """Draws an arrow into a pass from a value in an earlier gap, past the passes in between."""
     canvas.arrow((COLUMNS[column], top_of(gap) + VALUE), (COLUMNS[column], PITCH * number))
 
 
 def draw_passes(canvas):
-    """The three passes as bands."""
+    """Draws the three passes as bands."""
     for number, words in enumerate(PASSES):
         canvas.box(20, PITCH * number, 300, BAND, colour=BLUE, fill=0.1, edge=0.6)
         canvas.text(170, PITCH * number + BAND / 2, words, SMALL)
 
 
 def draw_anew(canvas):
-    """Stage 09."""
+    """Draws stage 09."""
     draw_passes(canvas)
     for column, gap, words, colour in ((0, 0, "R", ORANGE), (0, 1, "d", ORANGE), (2, 1, "V", GREEN), (0, 2, "U′", ORANGE),
                                        (0, 3, "R′", ORANGE)):
@@ -56,7 +56,7 @@ def draw_anew(canvas):
 
 
 def draw_added(canvas):
-    """Stage 10."""
+    """Draws stage 10."""
     draw_passes(canvas)
     for column, gap, words, colour in ((0, 0, "R", ORANGE), (2, 1, "d", GREEN), (2, 2, "W", GREEN), (0, 3, "R′", ORANGE)):
         value(canvas, column, gap, words, colour)
@@ -69,7 +69,7 @@ def draw_added(canvas):
 
 
 def draw(canvas):
-    """Stage 09 on the left or above, stage 10 beside or below it."""
+    """Draws stage 09 on the left or above, stage 10 beside or below it."""
     names = "09: all of R, eight values per point", "10: the increment, seven values"
     for panel, name, draw_one in zip(canvas.panels(2), names, (draw_anew, draw_added)):
         panel.text(170, 12, name, bold=True)

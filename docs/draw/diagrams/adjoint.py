@@ -16,7 +16,7 @@ STEPS = ("today", "", "", "maturity")
 
 
 def grid(canvas, x, y, colour, fill=0.12, point=False):
-    """A grid, perhaps with one point of it marked."""
+    """Draws a grid; if `point` is set, one point of it is marked."""
     canvas.box(x, y, 40, 40, colour=colour, fill=fill)
     for m in range(1, 4):
         canvas.line((x + 10 * m, y), (x + 10 * m, y + 40), width=0.4, opacity=0.5)
@@ -26,7 +26,7 @@ def grid(canvas, x, y, colour, fill=0.12, point=False):
 
 
 def draw_forwards(canvas):
-    """One row per option."""
+    """Draws one row per option."""
     canvas.text(170, 12, "S applied to each option's grid", bold=True)
     for k in range(3):
         y = 60 + 76 * k
@@ -41,7 +41,7 @@ def draw_forwards(canvas):
 
 
 def draw_transposed(canvas):
-    """One row, and the payoffs at its end."""
+    """Draws one row, and the payoffs at its end."""
     canvas.text(170, 12, "Sᵀ applied to one grid of weights", bold=True)
     y = 136
     for g in range(4):
@@ -58,6 +58,6 @@ def draw_transposed(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_forwards, draw_transposed)):
         draw_one(panel)

@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 TITLE = "The work after an unknown arrives"
 HEIGHT = {"wide": 262, "narrow": 262}
 BEGIN, UNIT = {"wide": 66, "narrow": 44}, {"wide": 29, "narrow": 12}
-LOAD, TIMES, TRIP = 4, 2, 3  # lengths as drawn; a load ends before an unknown has travelled
+LOAD, TIMES, TRIP = 4, 2, 3  # durations as drawn; a load ends before an unknown has arrived
 ALTERNATIVE = (
     "Two timelines of blocks 5 and 6 after the unknowns of block 4 arrive. In stage 07, each block first loads L "
     "and then multiplies. In stage 08, the loads end before the unknowns arrive, so both links are shorter by a "
@@ -17,10 +17,11 @@ CAPTION = (
 
 
 def draw_stage(canvas, name, unit, is_ahead):
-    """Two lanes, and the unknowns between them; returns when the last have been computed."""
+    """Draws two lanes, and the unknowns that are sent between them. Returns the time at which the last unknowns have
+    been computed."""
     begin = BEGIN["wide" if canvas.is_wide else "narrow"]
     canvas.text(0, 0, name, ha="left", bold=True)
-    wait = 0 if is_ahead else LOAD  # from the arrival of an unknown until it can be used
+    wait = 0 if is_ahead else LOAD  # time from the arrival of an unknown until the thread block can use it
     told = LOAD + wait + 2 * TIMES
     known = told + TRIP
     own = LOAD + wait + TIMES
@@ -38,7 +39,7 @@ def draw_stage(canvas, name, unit, is_ahead):
 
 
 def draw(canvas):
-    """Stage 07 above stage 08, and the meaning of the colours."""
+    """Draws stage 07 above stage 08, and the meaning of the colours."""
     unit = UNIT["wide" if canvas.is_wide else "narrow"]
     here = canvas.part(30 if canvas.is_wide else 4, 14)
     late = draw_stage(here, "07: wait, then load", unit, False)

@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def draw_triangle(canvas, name, first, look_of):
-    """An array whose column k belongs to step k, from a first step on."""
+    """Draws an array whose column k belongs to step k; the columns begin at step `first`."""
     canvas.text(CELL * N / 2, -24, name, bold=True)
     for k in range(first, N):
         canvas.text(CELL * (k + 0.5), -8, f"{k}", SMALL)
@@ -27,17 +27,17 @@ def draw_triangle(canvas, name, first, look_of):
 
 
 def of_y(_, k):
-    """How an element of y looks in the update of step K."""
+    """The colour and opacity of an element of y in the update of step K."""
     return (BLUE, 0.35) if k == K - 1 else (ORANGE, 0.6) if k == K else (INK, 0.22 if k < K else 0)
 
 
 def of_sum(i, k):
-    """How an element of sum looks when some terms have been added."""
+    """The colour and opacity of an element of sum when some terms have been added."""
     return (ORANGE, 0.6) if (k, i) == (K, TERM) else (INK, 0.22 if (k, i) < (K, TERM) else 0)
 
 
 def draw_all(canvas):
-    """Both arrays of stage 00."""
+    """Draws both arrays of stage 00."""
     canvas.text(170, 12, f"00: a column per step, here in step k = {K}", bold=True)
     draw_triangle(canvas.part(20, 66), "y(i, k)", 0, of_y)
     draw_triangle(canvas.part(190, 66), "sum(i, k)", 1, of_sum)
@@ -46,7 +46,7 @@ def draw_all(canvas):
 
 
 def draw_rows(canvas):
-    """The two rows of stage 01 in successive steps."""
+    """Draws the two rows of stage 01 in successive steps."""
     canvas.text(170, 12, "01: two rows that swap, and a variable", bold=True)
     left, pitch = 104, 20
     canvas.text(left + pitch * N + 34, 36, "in a register", SMALL)
@@ -54,7 +54,7 @@ def draw_rows(canvas):
         top = 48 + 72 * n
         canvas.text(4, top + 22, f"k = {k}", SMALL, ha="left")
         for row in range(2):
-            is_read = row == (k + 1) % 2  # in step 1 row 0 is y
+            is_read = row == (k + 1) % 2  # in step 1, row 0 is y
             canvas.text(left - 8, top + 24 * row + 10, "y" if is_read else "next", ha="right", bold=True)
             for i in range(N):
                 used = i < k + (0 if is_read else 1)
@@ -68,6 +68,6 @@ def draw_rows(canvas):
 
 
 def draw(canvas):
-    """Stage 00 on the left or above, stage 01 beside or below it."""
+    """Draws stage 00 on the left or above, stage 01 beside or below it."""
     for panel, draw_one in zip(canvas.panels(2), (draw_all, draw_rows)):
         draw_one(panel)

@@ -21,13 +21,13 @@ def x(g):
 
 
 def parts(canvas, left, top, size, strong=()):
-    """The four parts of a panel, one below the other."""
+    """Draws the four parts of a panel, one below the other."""
     for part, colour in enumerate(COLOURS):
         canvas.box(left, top + size * part, WIDTH, size - 2, colour=colour, fill=0.4, edge=2 if part in strong else 0.4)
 
 
 def draw_way(canvas, name, is_handed_on):
-    """The host's panel, the transfers, and the final contents of the GPUs."""
+    """Draws the host's panel, the transfers, and the final contents of the GPUs."""
     middle = (x(0) + x(3) + WIDTH) / 2
     canvas.text(middle, 10, name, bold=True)
     parts(canvas, middle - WIDTH / 2, 28, 14)
@@ -47,7 +47,7 @@ def draw_way(canvas, name, is_handed_on):
 
 
 def draw(canvas):
-    """Stage 11 on the left or above, stage 14 beside or below it."""
+    """Draws stage 11 on the left or above, stage 14 beside or below it."""
     each, together = canvas.panels(2, 330)
     draw_way(each, "11: each GPU fetches all", False)
     draw_way(together, "14: each GPU fetches a part", True)

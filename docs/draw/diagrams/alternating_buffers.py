@@ -5,8 +5,8 @@ from draw.canvas import BLUE, GREEN, ORANGE, PURPLE, SMALL
 TITLE = "Source bodies are streamed, and sums stay for a row of slices"
 HEIGHT = {"wide": 258, "narrow": 690}
 SLICES = 3
-KERNEL, ZERO = 4, 0.6  # durations as drawn, in units of a copy
-OTHERS, OWN = (BLUE, ORANGE), (GREEN, PURPLE)  # buffers of source bodies, and of bodies and sums
+KERNEL, ZERO = 4, 0.6  # durations as drawn, in units of the duration of a copy
+OTHERS, OWN = (BLUE, ORANGE), (GREEN, PURPLE)  # buffers of source bodies, and buffers of bodies and sums
 ALTERNATIVE = (
     "Three rows over time: copies in, kernels and copies out. Nine kernels follow each other without a gap. "
     "Arrows lead from each copy of source bodies to its kernel, and from each kernel to the copy two slices "
@@ -40,7 +40,7 @@ def schedule():
 
 
 def draw(canvas):
-    """Time to the right, or downwards."""
+    """Draws the streams; time runs to the right, or downwards on a narrow page."""
     wide = canvas.is_wide
     unit, begin = (17.6, 62) if wide else (14, 44)
     across = (20, 94, 168) if wide else (14, 126, 238)
@@ -80,7 +80,7 @@ def draw(canvas):
 
 
 def draw_key(canvas, wide):
-    """The meaning of the colours."""
+    """Draws the meaning of the colours."""
     own = ((GREEN, 0.6, "bodies and sums 0, 2"), (PURPLE, 0.6, "bodies and sums 1"))
     others = ((BLUE, 0.35, "source buffer 0"), (ORANGE, 0.35, "source buffer 1"))
     if wide:

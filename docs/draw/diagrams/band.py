@@ -19,7 +19,7 @@ TAPS = 41
 
 
 def draw_band(canvas):
-    """The matrix along x."""
+    """Draws the matrix along x."""
     wide, high = CELL * 8 * BLOCKS, CELL * OUTPUTS
     canvas.text(170, 12, "16 outputs of 56 cells along x", bold=True)
     part = canvas.part(14, 60)
@@ -35,7 +35,7 @@ def draw_band(canvas):
 
 
 def draw_march(canvas):
-    """The groups of outputs that a group of row sums contributes to."""
+    """Draws the groups of outputs that a group of row sums contributes to."""
     canvas.text(170, 12, "eight rows of sums, 48 rows of outputs", bold=True)
     canvas.text(70, 36, "sums along x", SMALL)
     canvas.text(270, 36, "outputs", SMALL)
@@ -50,6 +50,6 @@ def draw_march(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_band, draw_march)):
         draw_one(panel)

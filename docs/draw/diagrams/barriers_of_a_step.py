@@ -14,7 +14,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """From top to bottom: work in boxes, barriers as bars."""
+    """Draws the work as boxes and the barriers as bars, from top to bottom."""
     here = canvas.part((canvas.width - 340) / 2, 0)
     y = 6
     for words, bar, known in (

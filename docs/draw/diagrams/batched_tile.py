@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def draw_memory(canvas):
-    """One line per system."""
+    """Draws one line per system."""
     canvas.text(170, 12, "in memory", bold=True)
     canvas.text(76 + CELL * SYSTEMS / 2, 32, "element m of r", SMALL)
     for system in range(SYSTEMS):
@@ -29,7 +29,7 @@ def draw_memory(canvas):
 
 
 def draw_tile(canvas):
-    """The tile, with an unused slot in each row."""
+    """Draws the tile, with an unused slot in each row."""
     canvas.text(170, 12, "in shared memory", bold=True)
     canvas.text(76 + CELL * SYSTEMS / 2, 32, "bank", SMALL)
     for bank in range(SYSTEMS):
@@ -46,6 +46,6 @@ def draw_tile(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_memory, draw_tile)):
         draw_one(panel)

@@ -1,4 +1,4 @@
-"""How long blocks of L may be in flight, in stages 16 and 17 of the triangular solve."""
+"""How long loads of blocks of L may be in flight, in stages 16 and 17 of the triangular solve."""
 
 from draw.canvas import BLUE, INK, ORANGE, SMALL
 
@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def draw_stage(canvas, name, ahead):
-    """Steps, and below them the blocks in flight."""
+    """Draws the steps, and below them the blocks of L whose loads are in flight."""
     kind = "wide" if canvas.is_wide else "narrow"
     begin, unit = BEGIN[kind], UNIT[kind]
     canvas.text(0, 0, name, ha="left", bold=True)
@@ -31,7 +31,7 @@ def draw_stage(canvas, name, ahead):
 
 
 def draw(canvas):
-    """Stage 16 above stage 17."""
+    """Draws stage 16 above stage 17."""
     here = canvas.part(8 if canvas.is_wide else 2, 14)
     draw_stage(here, "16: two, in registers", 2)
     draw_stage(here.part(0, 96), "17: three, in shared memory", 3)

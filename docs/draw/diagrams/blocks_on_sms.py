@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def draw_grid(canvas):
-    """The grid, one block of it, and one warp of the block."""
+    """Draws the grid, one block of it, and one warp of the block."""
     canvas.text(170, 12, "the grid of a kernel", bold=True)
     for n in range(15):
         x, y = 20 + 62 * (n % 5), 26 + 26 * (n // 5)
@@ -35,7 +35,7 @@ def draw_grid(canvas):
 
 
 def draw_gpu(canvas):
-    """Four SMs with their blocks above the memory that they share."""
+    """Draws four SMs with their blocks above the memory that they share."""
     canvas.text(170, 12, "the GPU", bold=True)
     held = ((0, 4), (1, 5), (2, 6), (8, 7))
     for n, blocks in enumerate(held):
@@ -56,6 +56,6 @@ def draw_gpu(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_grid, draw_gpu)):
         draw_one(panel)

@@ -7,7 +7,7 @@ HEIGHT = {"wide": 372, "narrow": 744}
 NUM_X, NUM_Y = 256, 32
 HELD_X, HELD_Y = 32, 8
 THREADS, THREAD = 256, 70
-LEFT, TOP, DOWN, ACROSS = 66, 56, 1.05, 7  # pixels, and those of a row and of a column
+LEFT, TOP, DOWN, ACROSS = 66, 56, 1.05, 7  # pixels: the grid's position, the height of a row, and the width of a column
 ALTERNATIVE = (
     "The grid of medium, 256 rows of 32 points, twice. Along x, thread 70 has one segment of 32 points in column "
     "6. Along y, it has four segments of 8 points in four different rows. No point belongs to it in both "
@@ -19,7 +19,7 @@ CAPTION = (
 
 
 def grid(canvas, name, pieces_x, pieces_y, words):
-    """The grid, cut into segments; the points of a thread are drawn on top of it."""
+    """Draws the grid, cut into segments; the points of a thread are drawn on top of it."""
     canvas.text(170, 12, name, bold=True)
     width, height = ACROSS * NUM_Y, DOWN * NUM_X
     for m in range(pieces_x):
@@ -31,13 +31,13 @@ def grid(canvas, name, pieces_x, pieces_y, words):
 
 
 def mark(canvas, rows, columns, high=0.0):
-    """Points of the thread, from a row and a column on, with a minimum height, and their position."""
+    """Draws points of the thread in a range of rows and columns, with a minimum height, and labels their position."""
     (i, i_end), (j, j_end) = rows, columns
     canvas.box(LEFT + ACROSS * j, TOP + DOWN * i, ACROSS * (j_end - j), max(DOWN * (i_end - i), high), colour=ORANGE, fill=0.85, edge=0)
 
 
 def draw_columns(canvas):
-    """Along x: a segment of a column."""
+    """Draws a segment of a column, for the work along x."""
     piece, j = divmod(THREAD, NUM_Y)
     pieces = NUM_X // HELD_X
     grid(canvas, "along x: one segment of a column", pieces, 1, "a warp has 32 rows, each lane a column")
@@ -48,7 +48,7 @@ def draw_columns(canvas):
 
 
 def draw_rows(canvas):
-    """Along y: segments of rows, 64 rows apart."""
+    """Draws segments of rows, 64 rows apart, for the work along y."""
     pieces = NUM_Y // HELD_Y
     row, piece = divmod(THREAD, pieces)
     grid(canvas, "along y: a segment of each of four rows", 1, pieces, "four lanes have a row, each 8 points")
@@ -60,6 +60,6 @@ def draw_rows(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_columns, draw_rows)):
         draw_one(panel)

@@ -14,7 +14,7 @@ CAPTION = ("Eight lanes instead of 32, so three exchanges instead of five. Dark 
 
 
 def draw(canvas):
-    """A row for the values, and one after each exchange."""
+    """Draws one row for the initial values, and one row after each exchange."""
     here = canvas.part((canvas.width - CELL * LANES) / 2 + (0 if canvas.is_wide else 18), 0)
     names = ("", "xor 4", "xor 2", "xor 1")
     for row, name in enumerate(names):
@@ -22,7 +22,7 @@ def draw(canvas):
         here.text(-8, y + 10, name, SMALL, ha="right")
         for lane in range(LANES):
             words = f"{lane}" if not row else f"{2 ** row} of 8"
-            counts = lane < LANES >> row  # towards the sum of lane 0
+            counts = lane < LANES >> row  # contributes to the sum of lane 0
             here.box(CELL * lane + 2, y, CELL - 4, 20, words if row < 3 else "all", (BLUE, GREEN, GREEN, ORANGE)[row],
                      0.45 if counts else 0.1, size=SMALL)
             if row < 3:

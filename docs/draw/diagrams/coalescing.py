@@ -16,7 +16,7 @@ NUMBERS, WIDTH = 64, 5
 
 
 def strip(canvas, name, number_of, sums):
-    """Lanes above, memory below."""
+    """Draws lanes above, memory below."""
     canvas.text(170, 12, name, bold=True)
     touched = [number_of(lane) for lane in range(8)]
     left, top = 10, 140
@@ -36,7 +36,7 @@ def strip(canvas, name, number_of, sums):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     before, after = canvas.panels(2)
     strip(before, "05: a lane reads its own rows", lambda lane: 8 * lane,
           "32 lanes: 32 sectors, a quarter of each used")

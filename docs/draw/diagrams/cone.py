@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """A row for each step."""
+    """Draws a row for each step."""
     cell, tile = (14, 300) if canvas.is_wide else (8, 128)
     here = canvas.part((canvas.width - tile - 2 * STEPS * cell) / 2 + 20, 30)
     here.text(tile / 2 + STEPS * cell, -14, "256 cells and 8 on each side", SMALL)

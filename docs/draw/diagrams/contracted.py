@@ -1,4 +1,4 @@
-"""The arrays that stage 07 of local volatility has for each option, and those that stage 08 has once."""
+"""The arrays that stage 07 of local volatility stores for each option, and those that stage 08 stores once."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
@@ -18,7 +18,7 @@ CAPTION = (
 
 
 def array(canvas, x, y, colour, fill):
-    """An array of all points."""
+    """Draws an array of all points."""
     canvas.box(x, y, SIDE, SIDE, colour=colour, fill=fill)
     for n in range(1, CELLS):
         canvas.line((x + CELL * n, y), (x + CELL * n, y + SIDE), width=0.4, opacity=0.5)
@@ -26,7 +26,7 @@ def array(canvas, x, y, colour, fill):
 
 
 def options(canvas, names):
-    """Three options with their arrays; those whose names are in ALIKE have the same contents."""
+    """Draws three options with their arrays; those whose names are in ALIKE have the same contents."""
     for n, name in enumerate(names):
         canvas.text(PITCH * n + SIDE / 2, -10, name, SMALL)
         for k in range(3):
@@ -34,7 +34,7 @@ def options(canvas, names):
 
 
 def draw_each(canvas):
-    """Stage 07."""
+    """Draws stage 07."""
     canvas.text(170, 12, "07: each option has all arrays", bold=True)
     here = canvas.part(32, 56)
     options(here, OWN + ALIKE)
@@ -45,7 +45,7 @@ def draw_each(canvas):
 
 
 def draw_once(canvas):
-    """Stage 08."""
+    """Draws stage 08."""
     canvas.text(170, 12, "08: shared data once", bold=True)
     options(canvas.part(2, 56), (*OWN, "w"))
     canvas.text(84, 228, "for each option", SMALL)
@@ -67,6 +67,6 @@ def draw_once(canvas):
 
 
 def draw(canvas):
-    """Stage 07 on the left or above, stage 08 beside or below it."""
+    """Draws stage 07 on the left or above, stage 08 beside or below it."""
     for panel, draw_one in zip(canvas.panels(2), (draw_each, draw_once)):
         draw_one(panel)

@@ -1,11 +1,11 @@
-"""Which thread owns which part of the halo in stage 05 of advection, and where a corner comes from."""
+"""The parts of the halo that each thread owns in stage 05 of advection, and the source of a corner's value."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
 TITLE = "A halo corner: copied through another thread, or from inside the field"
 HEIGHT = {"wide": 306, "narrow": 612}
-OWNERS = (BLUE, ORANGE, GREEN, PURPLE)  # of a grid of 2 × 2 threads
-SIDE, CELL = 6, 29  # cells along each direction without the halo, and pixels
+OWNERS = (BLUE, ORANGE, GREEN, PURPLE)  # the colours of a grid of 2 × 2 threads
+SIDE, CELL = 6, 29  # cells along each direction without the halo, and pixels per cell
 ALTERNATIVE = (
     "Two pictures of a field of six by six cells with a halo, divided among four threads. In the order of stage "
     "zero, the last cell reaches the upper left corner in two copies with a barrier between them. In the other "
@@ -21,7 +21,7 @@ def middle(i, j):
 
 
 def draw_field(canvas):
-    """The blocks of four threads, each with its part of the halo."""
+    """Draws the blocks of four threads, each with its part of the halo."""
     for i in range(SIDE + 2):
         for j in range(SIDE + 2):
             is_inside = 0 < i <= SIDE and 0 < j <= SIDE
@@ -33,7 +33,7 @@ def draw_field(canvas):
 
 
 def draw_ways(canvas, is_straight):
-    """From the opposite corner of the field to that of the halo."""
+    """Draws the way of a value from a corner of the field to the opposite corner of the halo."""
     canvas.text(CELL * (SIDE / 2 + 1), -46, "05: from inside" if is_straight else "as in stage zero: from the halo", bold=True)
     draw_field(canvas)
     (x, y), (left, top) = middle(SIDE, SIDE), middle(0, 0)
@@ -50,6 +50,6 @@ def draw_ways(canvas, is_straight):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for is_straight, panel in enumerate(canvas.panels(2, CELL * (SIDE + 2))):
         draw_ways(panel.part(0 if canvas.is_wide else (canvas.width - CELL * (SIDE + 2)) / 2, 62), is_straight)

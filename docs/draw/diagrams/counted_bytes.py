@@ -4,9 +4,9 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
 TITLE = "An mbarrier that counts bytes"
 HEIGHT = {"wide": 292, "narrow": 292}
-BUFFERS, LAST = 6, 7  # slots, and the last sub-tile that is drawn
+BUFFERS, LAST = 6, 7  # the number of slots, and the index of the last sub-tile that is drawn
 BEGIN, UNIT = {"wide": 128, "narrow": 92}, {"wide": 74, "narrow": 28}
-ASKED, BROUGHT = 1.4, 4  # when the copy of sub-tile 6 begins, and when its last bytes have arrived
+ASKED, BROUGHT = 1.4, 4  # times at which the copy of sub-tile 6 begins and at which its last bytes have arrived
 ALTERNATIVE = (
     "A timeline of slot 0 of six. After a barrier, thread 0 starts the copy of pair 6 and announces 32 KB. While "
     "the copy engine copies, the number of missing bytes falls to zero, which ends a phase of the mbarrier, long "
@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """Threads, the one that starts the copies, the copy engine, and the mbarrier."""
+    """Draws the threads, the thread that starts the copies, the copy engine, and the mbarrier."""
     begin, unit = (sizes["wide" if canvas.is_wide else "narrow"] for sizes in (BEGIN, UNIT))
     here = canvas.part(4, 30)
 

@@ -5,9 +5,9 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 TITLE = "A tile waits for three counters in the memory of its own GPU"
 HEIGHT = {"wide": 336, "narrow": 336}
 STEP, BANDS, STRIPS = 2, 3, 4
-WIDTH, HIGH, HALO = 40, 26, 16  # of a tile; height of a row of halo
-TILES, COUNTS = 40, 236  # where tiles and counters begin
-STATES = {0: (5, 9), 1: (1, 5)}  # of GPUs: finished tiles, claimed tiles
+WIDTH, HIGH, HALO = 40, 26, 16  # width and height of a tile, and height of a row of halo, in pixels
+TILES, COUNTS = 40, 236  # horizontal positions of the tiles and of the counters
+STATES = {0: (5, 9), 1: (1, 5)}  # by GPU: the numbers of finished tiles and of claimed tiles
 ALTERNATIVE = (
     "Two GPUs, one above the other, with three bands of four tiles each. Next to each band is its counter, and "
     "next to the halo rows are copies of the counters of the other GPU. Tile 8 of GPU 0 is framed, and so are the "
@@ -19,7 +19,7 @@ CAPTION = (
 
 
 def counts(gpu):
-    """What `done` contains for each band, between the counters of the other GPU's last and first band."""
+    """The counters `done` of a GPU's bands, between counters of the other GPU's last and first band."""
     def of_band(g, band):
         finished = min(max(STATES[g][0] - STRIPS * band, 0), STRIPS)
         at_seam = band in (0, BANDS - 1)
@@ -30,12 +30,12 @@ def counts(gpu):
 
 
 def top(row):
-    """Where a band begins below the halo above it, which is row 0."""
+    """The upper edge of a band; row 0 is the halo above the first band."""
     return HALO + HIGH * (row - 1) if row else 0
 
 
 def draw_gpu(canvas, gpu):
-    """Tiles between two halo rows, and counters next to them."""
+    """Draws tiles between two halo rows, and counters next to them."""
     done, drawn = STATES[gpu]
     canvas.text(TILES - 8, HALO + HIGH * BANDS / 2, f"GPU {gpu}", SMALL, ha="right", bold=True)
     canvas.text(TILES - 8, HALO / 2 - 2, "halo", SMALL, ha="right")
@@ -53,7 +53,7 @@ def draw_gpu(canvas, gpu):
 
 
 def draw(canvas):
-    """Two GPUs, arrows from one to the other, and the meaning of the colours."""
+    """Draws two GPUs, arrows from one to the other, and the meaning of the colours."""
     here = canvas.part((canvas.width - 340) / 2, 0)
     high, gap = 2 * HALO + HIGH * BANDS, 60
     here.text(TILES + WIDTH * STRIPS / 2 - 2, 12, "tiles of step 2", SMALL, bold=True)
@@ -76,5 +76,5 @@ def draw(canvas):
 
 
 def draw_key(canvas):
-    """The meaning of the colours."""
+    """Draws the meaning of the colours."""
     canvas.key(0, 0, (BLUE, 0.4, "finished"), (ORANGE, 0.4, "claimed"), (INK, 0, "in the queue"))

@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def draw_deal(canvas):
-    """The row, and the pairs of one thread."""
+    """Draws the row, and the pairs of one thread."""
     canvas.text(170, 12, "pairs of y, in shared memory", bold=True)
     left, cell, top = 9, 19, 66
     for begin, end, words in ((0, 4, "first"), (4, 12, "second iteration"), (12, 16, "first")):
@@ -40,7 +40,7 @@ def draw_deal(canvas):
 
 
 def draw_sum(canvas):
-    """From partial sums to the coefficient, which all threads compute."""
+    """Draws the path from the partial sums to the coefficient, which all threads compute."""
     canvas.text(170, 12, "one sum, one barrier", bold=True)
     xs = [70, 124, 216, 270]
     for thread, (x, colour) in enumerate(zip(xs, COLOURS)):
@@ -60,6 +60,6 @@ def draw_sum(canvas):
 
 
 def draw(canvas):
-    """The pairs on the left or at the top, the sum to their right or below."""
+    """Draws the pairs on the left or at the top, the sum to their right or below."""
     for panel, draw_one in zip(canvas.panels(2), (draw_deal, draw_sum)):
         draw_one(panel)

@@ -14,7 +14,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """Blocks in a row, arrows between them, and the cache below."""
+    """Draws blocks in a row, arrows between them, and the cache below."""
     kind = "wide" if canvas.is_wide else "narrow"
     size, gap = SIZE[kind], GAP[kind]
     here = canvas.part(12 if canvas.is_wide else 4, 10)

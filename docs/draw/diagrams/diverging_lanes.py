@@ -1,4 +1,4 @@
-"""Which lanes of a warp work while it executes a branch."""
+"""The lanes of a warp that are active while the warp executes a branch."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
@@ -16,7 +16,7 @@ LANES = 16
 
 
 def draw(canvas):
-    """One row for each instruction of the warp."""
+    """Draws one row for each instruction of the warp."""
     side, left = 12, canvas.width / 2 - 68
     rows = (("if (x > 0)", range(LANES), BLUE), ("    y = sqrt(x);", TRUE, ORANGE),
             ("else y = 0;", [lane for lane in range(LANES) if lane not in TRUE], GREEN), ("z = y + 1;", range(LANES), BLUE))

@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def look(warp, column, is_below):
-    """The look of a square in the step of sub-tile SLICE."""
+    """The colour and opacity of a square in the step of sub-tile SLICE."""
     if column < SLICE:
         return INK, 0.15 if is_below or warp >= column else 0
     if is_below or warp > SLICE:
@@ -25,7 +25,7 @@ def look(warp, column, is_below):
 
 
 def draw_tile(canvas, name, is_below):
-    """The squares of a tile, and their factors."""
+    """Draws the squares of a tile, and their factors."""
     canvas.text(170, 12, name, bold=True)
     here = canvas.part(62, 78)
     here.text(CELL * SLICE - 8, -26, "factors", SMALL, ha="right")
@@ -45,7 +45,7 @@ def draw_tile(canvas, name, is_below):
 
 
 def draw(canvas):
-    """The tile on the diagonal on the left or above, one below it beside or below that."""
+    """Draws a tile on the diagonal on the left or above, and a tile below the diagonal beside or below it."""
     keys = (((ORANGE, 0.65, "factorised, inverted"), (GREEN, 0.45, "solved")), ((GREEN, 0.45, "solved"),))
     for is_below, (panel, key) in enumerate(zip(canvas.panels(2), keys)):
         draw_tile(panel, "a tile below it" if is_below else "the tile on the diagonal", is_below)

@@ -1,4 +1,4 @@
-"""The flow of slices through four buffers: two host threads and a GPU, part by part. No times: a scheme."""
+"""The flow of slices through four buffers, with two host threads and a GPU. The figure is a scheme and shows no times."""
 
 from draw.canvas import BLUE, INK, ORANGE, SMALL
 
@@ -14,14 +14,14 @@ CAPTION = (
     "A scheme, not a recording: the lengths are invented. The colour shows the pair of buffers: one for even slices, one for odd slices. At "
     "a dashed line, the GPU and both threads synchronise, and the buffers change roles.")
 
-# Each unit with its steps, its phase relative to the index of the slice, and the share of a phase that it takes.
+# Each unit with its steps, its phase relative to the index of the slice, and the fraction of a phase that the steps take.
 LANES = (("host thread one", ("serialise", "send"), 0, 0.94), ("GPU", ("kernel",), 1, 0.84),
          ("host thread two", ("fetch", "deserialise"), 2, 0.74))
 STAGES = ((0, 2, "initial stage"), (2, PARTS - 2, "even and odd phases alternate"), (PARTS - 2, PARTS, "final stage"))
 
 
 def bars():
-    """Lane, phase, slice, share of the phase, and the steps."""
+    """Yields lane, phase, slice, fraction of the phase, and the steps."""
     for lane, (_, steps, after, share) in enumerate(LANES):
         for e in range(SLICES):
             yield lane, e + after, e, share, steps
@@ -33,7 +33,7 @@ def colour_of(e):
 
 
 def draw_wide(canvas):
-    """Time runs to the right."""
+    """Draws the lanes with time to the right."""
     left, top, width, height, down = 112, 46, 97, 40, 62
     for lane, (name, *_) in enumerate(LANES):
         canvas.text(left - 10, top + down * lane + height / 2, name, ha="right", bold=True)
@@ -52,7 +52,7 @@ def draw_wide(canvas):
 
 
 def draw_narrow(canvas):
-    """Time runs downwards."""
+    """Draws the lanes with time downwards."""
     left, top, width, high, across = 34, 52, 82, 60, 92
     for lane, (name, *_) in enumerate(LANES):
         canvas.text(left + across * lane + width / 2, 26, name.replace(" thread", "\nthread"), SMALL, bold=True)
@@ -71,11 +71,11 @@ def draw_narrow(canvas):
 
 
 def draw_key(canvas, x, y):
-    """What colours and lines mean."""
+    """Draws the meaning of the colours and lines."""
     canvas.key(x, y, (BLUE, 0.32, "buffers of even slices"), (ORANGE, 0.32, "of odd slices"), (INK, 0, "empty: waits")) \
         if canvas.is_wide else canvas.key(x, y, (BLUE, 0.32, "buffers of even slices"), (ORANGE, 0.32, "of odd slices"))
 
 
 def draw(canvas):
-    """In either width."""
+    """Draws the diagram for either width."""
     (draw_wide if canvas.is_wide else draw_narrow)(canvas)

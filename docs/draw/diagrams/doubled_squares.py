@@ -16,7 +16,7 @@ NAMES = "reciprocals", "h = 1: four of two rows", "h = 2: two of four rows", "h 
 
 
 def draw_inverse(canvas, first, rows, name):
-    """A triangle on the diagonal that is inverted, with its name."""
+    """Draws a triangle on the diagonal that is inverted, with its name."""
     at = CELL * first
     steps = [(at + CELL * (n + right), at + CELL * (n + down)) for n in range(rows) for right, down in ((0, 0), (1, 0), (1, 1))]
     canvas.shape([*steps, (at, at + CELL * rows)], GREEN, 0.4)
@@ -24,7 +24,7 @@ def draw_inverse(canvas, first, rows, name):
 
 
 def draw_step(canvas, half, name):
-    """L, its inverted squares before the step, and the squares that the step replaces."""
+    """Draws L, its inverted squares before the step, and the squares that the step replaces."""
     canvas.text(SIDE * CELL / 2, -18, name, SMALL, bold=True)
     for i in range(SIDE):
         for j in range(i // (2 * half) * 2 * half if half else i):
@@ -37,7 +37,7 @@ def draw_step(canvas, half, name):
 
 
 def draw(canvas):
-    """The steps: side by side, or two by two."""
+    """Draws the steps: side by side, or two by two."""
     across = canvas.width / (4 if canvas.is_wide else 2)
     for n, (half, name) in enumerate(zip((0, 1, 2, 4), NAMES)):
         column, row = (n, 0) if canvas.is_wide else (n % 2, n // 2)

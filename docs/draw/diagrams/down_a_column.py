@@ -4,8 +4,8 @@ from draw.canvas import BLUE, INK, ORANGE, PURPLE, SMALL
 
 TITLE = "Along a row of A, down a column of B"
 HEIGHT = {"wide": 276, "narrow": 514}
-LINE = 16  # elements of 4 bytes in 64 bytes
-LINES, TOUCHED, NUMBER = 3, 1, 6  # lines of a row of B that are drawn, and where the column is
+LINE = 16  # elements of 4 bytes in a cache line of 64 bytes
+LINES, TOUCHED, NUMBER = 3, 1, 6  # number of drawn lines in a row of B, and the position of the column
 ALTERNATIVE = (
     "First: sixteen neighbours in a row of A, all in one cache line, each with an addition that waits for the "
     "previous one. Second: sixteen rows of B. Column j touches a different cache line in each row and uses one of "
@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def draw_row(canvas):
-    """A line of A, and the dependency chain of additions."""
+    """Draws a line of A, and the dependency chain of additions."""
     canvas.text(170, 12, "A: sixteen iterations, one line", bold=True)
     left, cell, chain = 26, 18, 160 if canvas.is_wide else 138
     canvas.text(left, 44, "row i", SMALL, ha="left")
@@ -33,7 +33,7 @@ def draw_row(canvas):
 
 
 def draw_column(canvas):
-    """Rows of B, and the column through them."""
+    """Draws rows of B, and the column through them."""
     canvas.text(170, 12, "B: sixteen iterations, sixteen lines", bold=True)
     left, cell, down, top = 34, 6, 12, 56
     middle = left + cell * (LINE * TOUCHED + NUMBER + 0.5)
@@ -52,7 +52,7 @@ def draw_column(canvas):
 
 
 def draw(canvas):
-    """A on the left or above, B beside or below it."""
+    """Draws A on the left or above, B beside or below it."""
     if canvas.is_wide:
         row, column = canvas.panels(2)
     else:

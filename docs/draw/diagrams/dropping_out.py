@@ -1,11 +1,11 @@
-"""The sum of a block of threads in stage 07 of Durbin-Levinson, and a step as two kernels."""
+"""The reduction in a thread block in stage 07 of Durbin-Levinson, and a step as two kernels."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
 TITLE = "Threads drop out until one has the sum"
 HEIGHT = {"wide": 262, "narrow": 524}
 THREADS, CELL, DOWN = 8, 36, 52
-BLOCKS, K, SHOWN = 3, 3, 6  # blocks of a grid, the step, and how many elements of arrays are drawn
+BLOCKS, K, SHOWN = 3, 3, 6  # blocks of the grid, the step, and the number of elements drawn per array
 ALTERNATIVE = (
     "First: eight threads add their products in a tree with a barrier after each level, and fewer threads take "
     "part at each level. Second: three blocks of inner_product add to one element of the array sum, and three "
@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def draw_block(canvas):
-    """The levels of a block's sum."""
+    """Draws the levels of a thread block's reduction."""
     half = THREADS
     for level in range(4):
         y = DOWN * level
@@ -36,7 +36,7 @@ def draw_block(canvas):
 
 
 def draw_array(canvas, y, name, last, looks):
-    """An array with an element for each step; elements up to the last one have been computed."""
+    """Draws an array with an element for each step; elements up to the last one have been computed."""
     canvas.text(88, y + 10, name, SMALL, ha="right")
     for k in range(SHOWN):
         words, colour, fill = looks.get(k, ("", INK, 0.12 if k <= last else 0))
@@ -44,12 +44,12 @@ def draw_array(canvas, y, name, last, looks):
 
 
 def element(k):
-    """The middle of an element."""
+    """The horizontal centre of an element."""
     return 106 + 26 * k
 
 
 def draw_step(canvas):
-    """Two kernels, and the arrays through which they communicate."""
+    """Draws two kernels, and the arrays through which they communicate."""
     blocks = [118 + 54 * block for block in range(BLOCKS)]
     for y, name, colour in ((0, "inner_product", BLUE), (122, "update", GREEN)):
         canvas.text(88, y + 12, name, SMALL, ha="right")
@@ -67,7 +67,7 @@ def draw_step(canvas):
 
 
 def draw(canvas):
-    """A block on the left or above, a step to its right or below it."""
+    """Draws a block on the left or above, a step to its right or below it."""
     block, step = canvas.panels(2)
     block.text(170, 12, "07: the sum of a block", bold=True)
     draw_block(block.part(36, 34))

@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 TITLE = "The rows of a tile, and the elements of a thread"
 HEIGHT = {"wide": 362, "narrow": 724}
 TILE, PANEL, SIDE, STEP = 128, 256, 16, 16
-ROWS, I0, J0 = 1024, 768, 384  # of the matrix, and where the tile begins
+ROWS, I0, J0 = 1024, 768, 384  # rows of the matrix, and the first row and column of the tile
 THREAD_ROW, THREAD_COLUMN = divmod(89, SIDE)
 ALTERNATIVE = (
     "First: the lower triangle of L with a tile of 128 by 128 elements and the two bands of finished columns that "
@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def draw_bands(canvas):
-    """The triangle, the tile, and the rows of the finished panel that it needs."""
+    """Draws the triangle, the tile, and the rows of the finished panel that it needs."""
     scale = 250 / ROWS
     canvas.text(125, -30, "which rows of L a tile needs", bold=True)
     side, panel, tile, step = (scale * size for size in (ROWS, PANEL, TILE, STEP))
@@ -40,7 +40,7 @@ def draw_bands(canvas):
 
 
 def draw_thread(canvas):
-    """The tile, and a thread's elements with the rows that they need."""
+    """Draws the tile, and a thread's elements with the rows that they need."""
     scale = 1.7
     side, size = scale * TILE, 5
     canvas.text(side / 2, -30, "which elements thread 89 has", bold=True)
@@ -59,7 +59,7 @@ def draw_thread(canvas):
 
 
 def draw(canvas):
-    """The bands on the left or above, the tile beside or below them."""
+    """Draws the bands on the left or above, the tile beside or below them."""
     bands, thread = canvas.panels(2, 340)
     draw_bands(bands.part(84, 52))
     draw_thread(thread.part(78, 52))

@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 TITLE = "Fifteen slices of a product"
 HEIGHT = {"wide": 372, "narrow": 372}
 L, M, N = 1024, 2000, 777
-ROWS, COLS = 205, 259  # of a slice
+ROWS, COLS = 205, 259  # rows and columns of a slice
 SHOWN = 6
 SCALE = 0.105
 ALTERNATIVE = (
@@ -18,7 +18,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """A beside C, B above it."""
+    """Draws A on the left of C, and B above C."""
     gap, left, top = 12, (canvas.width - SCALE * (M + N)) / 2 + 2, 24
     a = canvas.part(left - gap / 2, top + SCALE * M + gap)
     b = canvas.part(left + SCALE * M + gap / 2, top)

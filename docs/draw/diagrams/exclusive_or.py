@@ -16,7 +16,7 @@ CELL, SIDE = 18, 16
 
 
 def tile(canvas, name, place):
-    """A tile with a column and a row marked."""
+    """Draws a tile with a column and a row marked."""
     canvas.text(170, 12, name, bold=True)
     left, top = 34, 54
     canvas.box(left, top, CELL * SIDE, CELL * SIDE)
@@ -36,7 +36,7 @@ def tile(canvas, name, place):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     before, after = canvas.panels(2)
     tile(before, "row-major", lambda y, x: x)
     tile(after, "with the exclusive or", lambda y, x: x ^ y % SIDE)

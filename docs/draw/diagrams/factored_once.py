@@ -15,12 +15,12 @@ CAPTION = (
 
 
 def x(i):
-    """The middle of a row of the system."""
+    """The horizontal centre of a row of the system."""
     return LEFT + PITCH * i
 
 
 def chain(canvas, y, colour, sign, name):
-    """A dependency chain of rows, each of which waits for the one before."""
+    """Draws a dependency chain of rows, each of which waits for the previous row."""
     canvas.text(LEFT - 18, y, name, SMALL, ha="right")
     for i in range(ROWS):
         canvas.box(x(i) - 9, y - 9, 18, 18, sign, colour, 0.3, edge=0.6)
@@ -29,7 +29,7 @@ def chain(canvas, y, colour, sign, name):
 
 
 def draw_each(canvas):
-    """Stage 08."""
+    """Draws stage 08."""
     for k in range(3):
         y = 66 + 88 * k
         chain(canvas, y, ORANGE, "÷", "pivots")
@@ -39,7 +39,7 @@ def draw_each(canvas):
 
 
 def draw_once(canvas):
-    """Stage 09."""
+    """Draws stage 09."""
     chain(canvas, 66, ORANGE, "÷", "pivots")
     for k in range(3):
         y = 106 + 88 * k
@@ -51,7 +51,7 @@ def draw_once(canvas):
 
 
 def draw(canvas):
-    """Stage 08 on the left or above, stage 09 beside or below it."""
+    """Draws stage 08 on the left or above, stage 09 beside or below it."""
     names = "08: each option factorises", "09: factorised once, for all"
     for panel, name, draw_one in zip(canvas.panels(2), names, (draw_each, draw_once)):
         panel.text(170, 12, name, bold=True)

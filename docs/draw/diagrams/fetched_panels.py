@@ -1,10 +1,11 @@
-"""The streams of two GPUs in stage 13 of Cholesky: one GPU factorises a panel and the other one fetches it. Not to scale."""
+"""The streams of two GPUs in stage 13 of Cholesky: one GPU factorises a panel and the other one fetches it. Lengths are
+not to scale."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, PURPLE
 
 TITLE = "Two GPUs that factorise panels alternately"
 HEIGHT = {"wide": 232, "narrow": 232}
-PANEL, FETCH, UPDATES = 2.0, 1.1, (5, 4.2, 3.4)  # lengths, made up
+PANEL, FETCH, UPDATES = 2.0, 1.1, (5, 4.2, 3.4)  # lengths as drawn, not measured
 LAST = 15.8
 ALTERNATIVE = (
     "Timelines of two streams on each of two GPUs. In the urgent streams, the GPUs factorise panels alternately, "
@@ -16,7 +17,8 @@ CAPTION = (
 
 
 def scheme():
-    """Stream, begin, length and name of each step, by the waits of the program, and arrows from panels to their fetches."""
+    """Stream, begin, length and name of each step, computed from the waits of the program, and arrows from panels to
+    their fetches."""
     urgent, patient, updated, known = [0, 0], [0, 0], [0, 0], []
     done, arrows = [], []
     for p in range(len(UPDATES) + 1):
@@ -37,7 +39,7 @@ def scheme():
 
 
 def draw(canvas):
-    """The streams of GPU 0 above, those of GPU 1 below, and arrows between the urgent ones."""
+    """Draws the streams of GPU 0 above, those of GPU 1 below, and arrows between the urgent ones."""
     begin = 92 if canvas.is_wide else 62
     unit = (canvas.width - begin - 4) / LAST
     colours = {"P": ORANGE, "F": GREEN, "U": BLUE}

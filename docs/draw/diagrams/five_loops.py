@@ -4,10 +4,10 @@ from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
 TITLE = "A chunk, a block of C and a tile"
 HEIGHT = {"wide": 300, "narrow": 300}
-TALL, BROAD, DEEP = 128, 176, 96  # pixels: rows and columns of C, columns of A and rows of B
+TALL, BROAD, DEEP = 128, 176, 96  # pixels: rows of C, columns of C, and columns of A, which are rows of B
 CHUNK, FROM = 24, 36              # size and position of the chunk
 BLOCK = (40, 32, 88, 64)          # left, top, width, height of the block in C
-TILE = (84, 56, 22, 8)            # of the tile
+TILE = (84, 56, 22, 8)            # the same of the tile
 ALTERNATIVE = (
     "C with A to its left and B above it. A chunk is a strip of columns in A and a strip of rows in B. A block of C selects "
     "rows of the strip in A and columns of the strip in B. A tile of the block selects a thin part of each strip.")
@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """C in the corner between A and B."""
+    """Draws C in the corner between A and B."""
     left, top = (canvas.width - DEEP - 14 - BROAD) / 2 + DEEP + 14, DEEP + 34
     for x, y, width, height in (left, top, BROAD, TALL), (left - 14 - DEEP, top, DEEP, TALL), (left, top - 14 - DEEP, BROAD, DEEP):
         canvas.box(x, y, width, height, edge=0.8)

@@ -1,11 +1,11 @@
-"""A link of the critical path along the diagonal, in stages 17 and 18 of Cholesky, to the scale of the prediction."""
+"""A link of the critical path along the diagonal, in stages 17 and 18 of Cholesky, drawn to the scale of the prediction."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
 TITLE = "A link of the critical path, with flags for tiles and for sub-tiles"
 HEIGHT = {"wide": 330, "narrow": 330}
 SLICES = 8
-FACTORISED, DIVIDED, TAKEN_OFF = 44.5, 5.5, 10  # microseconds of the three parts, as the page has them
+FACTORISED, DIVIDED, TAKEN_OFF = 44.5, 5.5, 10  # the three parts of a link in microseconds, as on the page
 ALTERNATIVE = (
     "Two timelines of three tiles. In stage 17, each tile starts after all eight sub-tiles of the previous one. "
     "In stage 18, a tile starts its work on a sub-tile as soon as this sub-tile is complete, so the link is more "
@@ -18,7 +18,8 @@ LANES = (("tile j, j\nfactorises", ORANGE, FACTORISED), ("tile j + 1, j\ndivides
 
 
 def begins(is_by_slices):
-    """When each sub-tile begins in each row: after the one before it, and after the one that it needs from the row above."""
+    """The begin of each sub-tile in each row: after the previous sub-tile, and after the required sub-tile of the row
+    above."""
     above = [0] * SLICES
     for _, _, length in LANES:
         each, now, starts = length / SLICES, 0, []
@@ -30,7 +31,7 @@ def begins(is_by_slices):
 
 
 def link(canvas, unit, is_by_slices):
-    """The three lanes, arrows between them, and the length of the link."""
+    """Draws the three lanes, arrows between them, and the length of the link."""
     previous = None
     for lane, ((name, colour, length), starts) in enumerate(zip(LANES, begins(is_by_slices))):
         y, width = 38 * lane, unit * length / SLICES
@@ -49,7 +50,7 @@ def link(canvas, unit, is_by_slices):
 
 
 def draw(canvas):
-    """Stage 17 above, stage 18 below."""
+    """Draws stage 17 above, stage 18 below."""
     left = 96
     unit = (canvas.width - left - 6) / 64.5
     for top, name, is_by_slices in ((14, "17: a flag for each tile", False), (178, "18: a flag for each sub-tile", True)):

@@ -1,4 +1,4 @@
-"""What a slice of a product of matrices needs of A and B: cut along i and j, and cut along k."""
+"""The elements of A and B that a slice of a matrix product needs, with cuts along i and j, and with a cut along k."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
@@ -12,12 +12,12 @@ CAPTION = (
     "First: along i and j, a slice writes cells that no other slice accesses. Second: along k, every slice reads and writes all of "
     "C. C is a sum, so the slices may run one at a time in any order. To run concurrently, they need partial sums.")
 
-LONG, SHORT = 120, 96  # the sides of the matrices: rows of A and columns of B; k
+LONG, SHORT = 120, 96  # the sides of the matrices: rows of A and columns of B; and k
 GAP = 14
 
 
 def matrices(canvas, title):
-    """The three matrices, empty: parts for A, B and C."""
+    """Draws the three empty matrices; returns parts of the canvas for A, B and C."""
     canvas.text(170, 12, title, bold=True)
     a = canvas.part(46, 62 + SHORT + GAP, SHORT, LONG)
     b = canvas.part(46 + SHORT + GAP, 62, LONG, SHORT)
@@ -38,7 +38,7 @@ def matrices(canvas, title):
 
 
 def draw_elements(canvas):
-    """A slice of i and of j."""
+    """Draws a slice of i and of j."""
     a, b, c = matrices(canvas, "cut along i and j")
     top, high, left, wide = 40, 40, 60, 30
     a.box(0, top, SHORT, high, "sent", BLUE, 0.3, size=SMALL)
@@ -51,7 +51,7 @@ def draw_elements(canvas):
 
 
 def draw_terms(canvas):
-    """A slice of k."""
+    """Draws a slice of k."""
     a, b, c = matrices(canvas, "cut along k")
     first, size = 32, 32
     a.box(first, 0, size, LONG, "sent", BLUE, 0.3, size=SMALL)
@@ -63,7 +63,7 @@ def draw_terms(canvas):
 
 
 def draw(canvas):
-    """Two panels, and what the colours mean."""
+    """Draws two panels, and the meaning of the colours."""
     for panel, draw_one in zip(canvas.panels(2), (draw_elements, draw_terms)):
         draw_one(panel)
         panel.key(24, 322, (BLUE, 0.3, "sent"), (GREEN, 0.45, "fetched"), (ORANGE, 0.4, "sent and fetched"))

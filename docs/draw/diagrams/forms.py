@@ -21,12 +21,12 @@ CAPTION = (
     "it, so all dots of a row can run concurrently.")
 
 NESTS = json.loads((pathlib.Path(__file__).parents[2] / "proving" / "forms.json").read_text())["nests"]
-AT = 44  # pixels from point to point
-ROOM = 8  # around a point
+AT = 44  # pixels between two points
+ROOM = 8  # margin around a point in pixels
 
 
 def place(point):
-    """The position of a point. An iteration of the outer loop alone is on the diagonal."""
+    """The position of a point. An iteration of the outer loop only is on the diagonal."""
     i, j = (*point, *point)[:2]
     return 82 + AT * j, 66 + AT * i
 
@@ -40,13 +40,13 @@ def bend(start, end):
 
 
 def draw_arrow(canvas, start, end, colour):
-    """An arrow from the edge of one point to the edge of another. Long arrows are curved."""
+    """Draws an arrow from the edge of one point to the edge of another. Long arrows are curved."""
     rad = bend(start, end)
     canvas.arrow(*shortened(start, end, rad), colour, 1, bend=rad)
 
 
 def shortened(start, end, rad):
-    """Ends outside of the points. A curved arrow begins on the side of its curve."""
+    """The ends of an arrow, moved outside of the points. A curved arrow begins on the side of its curve."""
     length = max(abs(end[0] - start[0]), abs(end[1] - start[1]))
     x, y = (end[0] - start[0]) / length, (end[1] - start[1]) / length
     aside = 5 if rad else 0
@@ -56,7 +56,7 @@ def shortened(start, end, rad):
 
 
 def draw_form(canvas, nest, title, chain):
-    """The points of a form and its dependences. The dependences through the variable `chain` have another colour."""
+    """Draws the points of a form and its dependences. The dependences through the variable `chain` have another colour."""
     canvas.text(170, 12, title, bold=True)
     for k in range(nest["sizes"]["n"]):
         canvas.text(82 + AT * k, 34, f"{k}", SMALL)
@@ -81,7 +81,7 @@ def begins(nest, arrow):
 
 
 def draw(canvas):
-    """Two panels with the keys of their colours."""
+    """Draws two panels with the keys of their colours."""
     what = zip(canvas.panels(2), NESTS, ("first form, row by row", "second form, column by column"),
                (("s", "x(j)"), ("b", "x(i)")))
     for panel, nest, title, (chain, solved) in what:

@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """Rectangles and triangles, and a key."""
+    """Draws rectangles and triangles, and a key."""
     here = canvas.part((canvas.width - CELL * ROWS - 60) / 2 + 60, 14)
     for group in range((ROWS + BELOW) // 4):
         top, is_below = 4 * CELL * group + (10 if 4 * group >= ROWS else 0), 4 * group >= ROWS

@@ -1,12 +1,13 @@
-"""How the four elements of a factor come to the registers of a lane, in stages 19 and 20 of Cholesky."""
+"""The way of the four elements of a factor into the registers of a lane, in stages 19 and 20 of Cholesky."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
 TITLE = "Adjacent columns together, and even and odd columns apart"
 HEIGHT = {"wide": 306, "narrow": 612}
-CELL, LANE = 17, 1  # pixels of an element, and the lane's position among the four that have a row
+CELL, LANE = 17, 1  # pixels of an element, and the lane's index among the four lanes that share a row
 FIRST, SECOND = 2 * LANE, 2 * LANE + 1
-WANTED = ((0, FIRST), (8, FIRST), (0, SECOND), (8, SECOND))  # rows after i, and columns, in the order of the registers of mma
+WANTED = ((0, FIRST), (8, FIRST), (0, SECOND), (8, SECOND))  # (row after i, column) of each element, in the order of
+                                                             # the registers of mma
 REGISTER = 74
 IN_REGISTERS = "as mma needs them: row, column"
 ALTERNATIVE = (
@@ -29,7 +30,7 @@ def row_name(row):
 
 
 def strip(canvas, x, columns, row, words):
-    """Adjacent elements of a row; returns the middle of each element of the lane."""
+    """Draws adjacent elements of a row; returns the centre of each element of the lane."""
     canvas.text(x + CELL * len(columns) / 2, 22, words, SMALL)
     for n, column in enumerate(columns):
         is_own = column in (FIRST, SECOND)
@@ -38,14 +39,14 @@ def strip(canvas, x, columns, row, words):
 
 
 def registers(canvas, y, numbers):
-    """Registers of the lane with elements in them; returns the middle of each."""
+    """Draws registers of the lane with elements in them; returns the centre of each register."""
     for n, (row, column) in enumerate(numbers):
         canvas.box(12 + (REGISTER + 4) * n, y, REGISTER, 24, f"{row_name(row)}, {column}", colour_of(row), 0.4, size=SMALL)
     return {number: 12 + (REGISTER + 4) * n + REGISTER / 2 for n, number in enumerate(numbers)}
 
 
 def draw_together(canvas):
-    """Stage 19: two loads, then moves."""
+    """Draws stage 19: two loads, then moves."""
     canvas.text(166, 0, "19: two loads of two elements", bold=True)
     places = strip(canvas, 12, range(8), 0, "row r") | strip(canvas, 184, range(8), 8, "row r + 8")
     loaded = registers(canvas, 118, sorted(WANTED))
@@ -63,7 +64,7 @@ def draw_together(canvas):
 
 
 def draw_apart(canvas):
-    """Stage 20: four loads, and no moves."""
+    """Draws stage 20: four loads, and no moves."""
     canvas.text(166, 0, "20: four loads of one element", bold=True)
     wanted = registers(canvas, 196, WANTED)
     places = {}
@@ -77,6 +78,6 @@ def draw_apart(canvas):
 
 
 def draw(canvas):
-    """Stage 19 on the left or above, stage 20 on the right or below."""
+    """Draws stage 19 on the left or above, stage 20 on the right or below."""
     for panel, draw_one in zip(canvas.panels(2, 334), (draw_together, draw_apart)):
         draw_one(panel.part(0, 24))

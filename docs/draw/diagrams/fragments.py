@@ -1,4 +1,4 @@
-"""The lane that holds each element of a product of 16 × 8 by 8 × 8, by the rule in mma.hpp."""
+"""The lane that contains each element of a product of 16 × 8 by 8 × 8, by the rule in mma.hpp."""
 
 from draw.canvas import BLUE, INK, ORANGE, SMALL
 
@@ -16,7 +16,7 @@ CELL_X, CELL_Y = 20, 15
 
 
 def matrix(canvas, left, top, name, rows, columns, lane_of):
-    """A matrix of lane indices."""
+    """Draws a matrix of lane indices."""
     for row in range(rows):
         for column in range(columns):
             lane = lane_of(row, column)
@@ -34,7 +34,7 @@ def matrix(canvas, left, top, name, rows, columns, lane_of):
 
 
 def draw(canvas):
-    """X on the left of C, Y above it."""
+    """Draws X on the left of C, Y above it."""
     here = canvas.part((canvas.width - 336) / 2, 0)
     matrix(here, 0, 166, "X, 16 × 8", 16, 8, lambda row, column: 4 * (row % 8) + column % 4)
     matrix(here, 176, 22, "Y, 8 × 8", 8, 8, lambda row, column: 4 * column + row % 4)

@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 TITLE = "The two grids of an iteration, and a warp of the second"
 HEIGHT = {"wide": 326, "narrow": 652}
 ROWS, CELL, TURN = 9, 24, 3
-LANES = 8  # drawn of 32
+LANES = 8  # number of lanes drawn, out of 32
 ALTERNATIVE = (
     "First: a matrix of nine columns in iteration 3. The grid of update covers the square from the pivot to the "
     "last element, and the threads above the diagonal return at once. Second: the lanes of a warp share one "
@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def draw_grids(canvas):
-    """The elements that each kernel writes in iteration TURN."""
+    """Draws the elements that each kernel writes in iteration TURN."""
     canvas.text(170, 12, f"the threads of iteration k = {TURN}", bold=True)
     here = canvas.part(62, 44)
     for i in range(ROWS):
@@ -39,7 +39,7 @@ def draw_grids(canvas):
 
 
 def draw_warp(canvas):
-    """The elements of a warp, and their factors in column k."""
+    """Draws the elements of a warp, and their factors in column k."""
     canvas.text(170, 12, "a warp of update: which factors it reads", bold=True)
     left, top, cell, down = 108, 52, 23, 21
     column, bottom = 52, top + down * LANES + 26
@@ -62,6 +62,6 @@ def draw_warp(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_grids, draw_warp)):
         draw_one(panel)

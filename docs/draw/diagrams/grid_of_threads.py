@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def draw_grid(canvas):
-    """C below its blocks."""
+    """Draws C below its blocks."""
     canvas.text(170, 12, "the grid", bold=True)
     side, left, top = 44, 82, 42
     canvas.box(left, top, 4 * side - 14, 4 * side - 14, colour=BLUE, fill=0.28)
@@ -29,7 +29,7 @@ def draw_grid(canvas):
 
 
 def draw_warp(canvas):
-    """A block below a row of A."""
+    """Draws a block below a row of A."""
     canvas.text(170, 12, "a warp of a block", bold=True)
     step, top, first = 8, 84, 150
     canvas.box(20, 36, 310, step)
@@ -46,6 +46,6 @@ def draw_warp(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_grid, draw_warp)):
         draw_one(panel)

@@ -17,7 +17,7 @@ BLOCKS = 8
 
 
 def draw_grid(canvas):
-    """Strips of rows, a row and a column of the grid."""
+    """Draws strips of rows, a row and a column of the grid."""
     canvas.text(170, 12, "one strip of 32 rows per block", bold=True)
     left, top, side, strip = 70, 50, 256, 32
     for block in range(BLOCKS):
@@ -30,7 +30,7 @@ def draw_grid(canvas):
 
 
 def draw_pieces(canvas):
-    """The segments of a column, and the functions that one of them reads."""
+    """Draws the segments of a column, and the functions that one of them reads."""
     canvas.text(170, 12, "segments of a column, one per thread", bold=True)
     top, height, reader, bus = 50, 32, 5, 190
     canvas.text(92, 38, "function", SMALL)
@@ -50,6 +50,6 @@ def draw_pieces(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_grid, draw_pieces)):
         draw_one(panel)

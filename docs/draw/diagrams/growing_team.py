@@ -6,7 +6,7 @@ TITLE = "A team that doubles as rows grow"
 HEIGHT = {"wide": 322, "narrow": 322}
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
 N = 15000
-TEAMS = ((1, 0, 4096), (2, 4096, 8192), (4, 8192, N))  # of so many threads, from step to step
+TEAMS = ((1, 0, 4096), (2, 4096, 8192), (4, 8192, N))  # (number of threads, first step, last step)
 TALL, LANE = 160, 18
 ALTERNATIVE = (
     "A triangle with steps to the right and the length of a row upwards. At first, a row belongs to one thread. "
@@ -19,7 +19,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """The triangle, and a line for each thread."""
+    """Draws the triangle, and a line for each thread."""
     left = 64
     unit = (canvas.width - left - 24) / N
     here = canvas.part(left, 38)

@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 TITLE = "The forces on a body, and a step in time"
 HEIGHT = {"wide": 250, "narrow": 500}
 TARGET = (150, 136)
-SOURCES = ((60, 62), (78, 196), (206, 206), (276, 78))  # the last one is body j
+SOURCES = ((60, 62), (78, 196), (206, 206), (276, 78))  # the last source is body j
 ALTERNATIVE = (
     "First: body i with four source bodies around it and an arrow towards each of them. Second: the three phases "
     "of a step, predict, evaluate and correct, between the beginning and the end of the step. The forces at its "
@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def draw_forces(canvas):
-    """Body i and the bodies that pull it."""
+    """Draws body i and the bodies that pull it."""
     canvas.text(170, 12, "the forces on body i", bold=True)
     for n, (x, y) in enumerate(SOURCES):
         is_named = n == len(SOURCES) - 1
@@ -31,7 +31,7 @@ def draw_forces(canvas):
 
 
 def draw_step(canvas):
-    """What a step computes, from left to right."""
+    """Draws the computations of a step, from left to right."""
     canvas.text(170, 12, "a step from time τ to τ + t", bold=True)
     phases = (("predict", "for each body", ORANGE), ("evaluate", "for each pair", GREEN), ("correct", "for each body", ORANGE))
     left, width, pitch, top = 14, 84, 114, 104
@@ -53,6 +53,6 @@ def draw_step(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_forces, draw_step)):
         draw_one(panel)

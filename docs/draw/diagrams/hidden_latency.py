@@ -1,4 +1,4 @@
-"""A scheduler that hides latency with more warps."""
+"""How a scheduler hides latency by switching between more warps."""
 
 from draw.canvas import BLUE, ORANGE, SMALL
 
@@ -16,7 +16,7 @@ CYCLES, LATENCY = 24, 6
 
 
 def draw_warp(canvas, left, top, unit, name, first):
-    """The line of one warp."""
+    """Draws the line of one warp."""
     canvas.text(left - 8, top + 8, name, SMALL, ha="right")
     for cycle in range(first, CYCLES, LATENCY):
         end = min(cycle + LATENCY, CYCLES)
@@ -25,7 +25,7 @@ def draw_warp(canvas, left, top, unit, name, first):
 
 
 def draw(canvas):
-    """One warp above, six below."""
+    """Draws one warp above six warps."""
     unit = 10.5 if canvas.is_wide else 10
     left = (canvas.width - unit * CYCLES) / 2 + 25
     draw_warp(canvas, left, 14, unit, "warp 0", 0)

@@ -15,14 +15,14 @@ CAPTION = (
 
 
 def draw_block(canvas):
-    """The cells of a block: two halves of the interior, and the edges."""
+    """Draws the cells of a block: two halves of the interior, and the edges."""
     canvas.box(0, 0, 92, 80, colour=GREEN, fill=0.3, edge=0.5)
     for y, words in ((10, "upper"), (40, "lower")):
         canvas.box(12, y, 68, 30, words, BLUE, 0.3, edge=0.5, size=SMALL)
 
 
 def draw(canvas):
-    """Two steps, and a block."""
+    """Draws a step of each stage, and a block."""
     unit = UNIT["wide" if canvas.is_wide else "narrow"]
     all_cells = "edges, upper and lower half" if canvas.is_wide else "all cells"
     here = canvas.part(10, 0)

@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """Kernels, copies and host, and their waits."""
+    """Draws kernels, copies and host, and their waits."""
     unit = UNIT["wide" if canvas.is_wide else "narrow"]
     here = canvas.part(4, 34)
     wide = canvas.is_wide

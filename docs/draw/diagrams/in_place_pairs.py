@@ -15,19 +15,19 @@ CAPTION = (
 
 
 def row(canvas, y, name, marked):
-    """A row of elements."""
+    """Draws a row of elements."""
     canvas.text(36, y + 12, name, SMALL, ha="right")
     for i in range(LENGTH):
         canvas.box(44 + 36 * i, y, 32, 24, f"{i}", ORANGE if i in marked else BLUE, 0.4 if i in marked else 0.12)
 
 
 def x(i):
-    """The middle of an element."""
+    """The horizontal centre of an element."""
     return 60 + 36 * i
 
 
 def draw_whole(canvas):
-    """Stage 08: two rows, one thread per element."""
+    """Draws stage 08: two rows, one thread per element."""
     canvas.text(170, 12, "08: one element per thread, two rows", bold=True)
     row(canvas, 36, "y", (1, 6))
     row(canvas, 170, "next", (1, 6))
@@ -42,7 +42,7 @@ def draw_whole(canvas):
 
 
 def draw_halved(canvas):
-    """Stage 09: one row, one thread per pair."""
+    """Draws stage 09: one row, one thread per pair."""
     canvas.text(170, 12, "09: one pair per thread, in place", bold=True)
     row(canvas, 36, "y", (1, 6))
     row(canvas, 170, "y", (1, 6))
@@ -58,6 +58,6 @@ def draw_halved(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_whole, draw_halved)):
         draw_one(panel)

@@ -4,7 +4,7 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
 TITLE = "Eight input rows contribute to 32 output rows"
 HEIGHT = {"wide": 306, "narrow": 330}
-ROWS, TAPS = 8, 25  # at once, and of the filter along y
+ROWS, TAPS = 8, 25  # rows that are processed at once, and taps of the filter along y
 OUTPUTS = ROWS + TAPS - 1
 ALTERNATIVE = (
     "A grid with the eight input rows of an iteration and 32 output rows. Each input row contributes to 25 "
@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """Rows against outputs, and the outputs afterwards."""
+    """Draws input rows against outputs, and the state of the outputs afterwards."""
     left, unit, line = (72, 18, 15) if canvas.is_wide else (26, 9.6, 15)
     here = canvas.part(left, 46)
     here.text(OUTPUTS * unit / 2, -30, "outputs, with partial sums in registers", SMALL)

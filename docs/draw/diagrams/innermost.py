@@ -1,10 +1,10 @@
-"""The elements of A and C that each choice of the innermost loop touches, in stage 00 of AᵀA."""
+"""The elements of A and C that each choice of the innermost loop accesses, in stage 00 of AᵀA."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
 TITLE = "Elements that each innermost loop touches"
 HEIGHT = {"wide": 350, "narrow": 690}
-ROWS, COLS, LINE = 8, 16, 8  # of A, and elements in a cache line
+ROWS, COLS, LINE = 8, 16, 8  # rows and columns of A, and elements per cache line
 CELL = 9
 I, J, K = 3, 11, 5
 ALTERNATIVE = (
@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def draw_matrix(canvas, name, rows, touched, of_rows, of_columns):
-    """A matrix, the elements that the loop touches, their cache lines, and names of rows and columns."""
+    """Draws a matrix with the elements that the loop accesses, their cache lines, and names of rows and columns."""
     canvas.text(4, -9, name, bold=True)
     for words, i in of_rows.items():
         canvas.text(-8, CELL * (i + 0.5), words, SMALL)
@@ -51,7 +51,7 @@ LOOPS = (
 
 
 def draw(canvas):
-    """A panel per loop: A above C, or next to C where space is short."""
+    """Draws one panel per loop: A above C, or A next to C if the page is narrow."""
     side, width, below = CELL * COLS, *((250, 24) if canvas.is_wide else (340, 46))
     matrices = canvas.part(0, 0, canvas.width, canvas.height - below)
     for panel, (loop, words, of_a, of_c) in zip(matrices.panels(3, width), LOOPS):

@@ -16,7 +16,7 @@ CELL = 24
 
 
 def memory(canvas, name, read, name_of, across, down):
-    """A grid of elements, with those marked that are read together."""
+    """Draws a grid of elements and marks those that a warp reads together."""
     canvas.text(170, 12, name, bold=True)
     for line in range(8):
         for place in range(10):
@@ -29,7 +29,7 @@ def memory(canvas, name, read, name_of, across, down):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     before, after = canvas.panels(2)
     memory(before, "04: one after the other", lambda line, place: place == 2, lambda line: f"system {line}",
            "row 0, 1, 2 …", "eight lines for eight lanes")

@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 TITLE = "All diagonal blocks are inverted before the first step"
 HEIGHT = {"wide": 334, "narrow": 352}
 BLOCKS, ROW = 6, 15
-SOLVE, SUBTRACT = 4, 2  # lengths as drawn, roughly those measured on large
+SOLVE, SUBTRACT = 4, 2  # durations as drawn, roughly the ratio measured on the data set large
 INVERT, MULTIPLY = 8, 1
 ALTERNATIVE = (
     "Two timelines with a row for each of six SMs. In stage 05, one SM solves a block in each step while the "
@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def draw_turns(canvas, begin, unit, length, colour, words):
-    """Steps, each of a block that is solved and of the blocks that are updated; returns when they end."""
+    """Draws steps, each with a block that is solved and blocks that are updated. Returns the time at which they end."""
     for turn in range(BLOCKS):
         canvas.box(begin, 0, unit * length - 1.5, ROW - 2, words, colour, 0.5, edge=0.4, size=SMALL)
         begin += unit * length
@@ -30,7 +30,7 @@ def draw_turns(canvas, begin, unit, length, colour, words):
 
 
 def draw(canvas):
-    """Stage 05 above stage 06, and the meaning of the colours."""
+    """Draws stage 05 above stage 06, and the meaning of the colours."""
     unit = 20 if canvas.is_wide else 9.6
     here = canvas.part((canvas.width - unit * (SOLVE * BLOCKS + SUBTRACT * (BLOCKS - 1))) / 2, 0)
     here.text(0, 12, "05: the blocks are solved one after the other", ha="left", bold=True)

@@ -13,12 +13,12 @@ CAPTION = (
     "Second: two points of a half step may be computed at the same time if no arrow joins them. The index i, along x, "
     "runs downwards.")
 
-AT = 19  # pixels from point to point
+AT = 19  # pixels between two points
 POINTS = 5
 
 
 def draw_options(canvas):
-    """Grids over time, one row per option."""
+    """Draws grids over time, one row per option."""
     canvas.text(170, 12, "options and time steps", bold=True)
     for k, name in enumerate(("option 0", "option 1", "option 2")):
         top = 46 + 82 * k
@@ -37,7 +37,7 @@ def draw_options(canvas):
 
 
 def grid(canvas, name, note):
-    """The points of a grid, and the name of the half step."""
+    """Draws the points of a grid, and the name of the half step."""
     canvas.text(80, 4, name, bold=True)
     for i in range(POINTS):
         for j in range(POINTS):
@@ -54,7 +54,7 @@ def at(i, j):
 
 
 def draw_step(canvas):
-    """The half steps of one time step."""
+    """Draws the half steps of one time step."""
     canvas.text(170, 12, "one time step", bold=True)
     for index, (name, note) in enumerate((
             ("explicit x", "all points at once"), ("explicit y", "all points at once"),
@@ -73,6 +73,6 @@ def draw_step(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_options, draw_step)):
         draw_one(panel)

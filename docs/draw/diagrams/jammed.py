@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def draw_block(canvas):
-    """The pairs of a block and a tile, and a thread's rows."""
+    """Draws the pairs of a block and a tile, and a thread's rows."""
     canvas.text(170, 12, "a block and a tile, and thread t", bold=True)
     left, top, side = 120, 64, 56
     canvas.box(left, top - 22, 2 * side, 16, "128 sources", GREEN, 0.4, size=SMALL)
@@ -31,7 +31,7 @@ def draw_block(canvas):
 
 
 def draw_pairs(canvas):
-    """Sixteen pairs, with the loaded source bodies and the bodies in registers."""
+    """Draws sixteen pairs, with the loaded source bodies and the bodies in registers."""
     canvas.text(170, 12, "an iteration of the thread's loop", bold=True)
     left, top, across, down = 112, 106, 50, 38
     canvas.text(left + across * UNROLLED / 2, 40, "source bodies j, from shared memory", SMALL)
@@ -50,6 +50,6 @@ def draw_pairs(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_block, draw_pairs)):
         draw_one(panel)

@@ -14,7 +14,7 @@ CAPTION = (
 
 
 def draw_order(canvas, name, number):
-    """The elements of the systems; `number` maps a system and an element to its position in the order."""
+    """Draws the elements of the systems; `number` maps a system and an element to its position in the order."""
     canvas.text(170, 12, name, bold=True)
     left, top = 96, 40
     for system in range(SYSTEMS):
@@ -30,7 +30,7 @@ def draw_order(canvas, name, number):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     orders = (("stage 15", lambda system, element: ELEMENTS * system + element + 1),
               ("this stage", lambda system, element: SYSTEMS * element + system + 1))
     for panel, (name, number) in zip(canvas.panels(2), orders):

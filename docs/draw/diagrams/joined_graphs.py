@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 TITLE = "A graph of two steps joins its streams at the end"
 HEIGHT = {"wide": 240, "narrow": 280}
 BEGIN, UNIT = {"wide": 74, "narrow": 48}, {"wide": 48.5, "narrow": 19.4}
-JOIN, END = 7.8, 14.75  # of the first graph, of both
+JOIN, END = 7.8, 14.75  # ends of the first graph and of both graphs
 ALTERNATIVE = (
     "A timeline of the two streams of a GPU over two launches of a graph of two steps. A late exchange in the "
     "first step delays only the next edges. A late exchange in the second step delays the next graph, so the "
@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """Two lanes, and a frame around each launch."""
+    """Draws two lanes, and a frame around each launch."""
     width = "wide" if canvas.is_wide else "narrow"
     begin, unit = BEGIN[width], UNIT[width]
     here = canvas.part(4, 56)
@@ -25,7 +25,7 @@ def draw(canvas):
         return begin + unit * when
 
     edges = "edges" if canvas.is_wide else "e"
-    late, second = "NCCL, late" if canvas.is_wide else "late", JOIN + 0.18  # where the second graph begins
+    late, second = "NCCL, late" if canvas.is_wide else "late", JOIN + 0.18  # begin of the second graph
     exchanges = (0, 4.05, late), (4.1, 7.7, late), (second, second + 2.8, "NCCL"), (second + 3.2, second + 6, "NCCL")
     parts = []
     for start, end, words in exchanges:

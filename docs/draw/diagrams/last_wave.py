@@ -4,7 +4,7 @@ from draw.canvas import BLUE, ORANGE, SMALL
 
 TITLE = "Long blocks, and blocks with partial sums"
 HEIGHT = {"wide": 224, "narrow": 430}
-PLACES = 8  # slots for blocks, as drawn
+PLACES = 8  # number of slots for thread blocks, as drawn
 BLOCKS = 3 * PLACES + 1
 PIECES = 4
 ALTERNATIVE = (
@@ -18,7 +18,7 @@ CAPTION = (
 
 
 def draw_rounds(canvas, name, count, pieces):
-    """Blocks of equal length, each in the slot that is free first; time runs to the right."""
+    """Draws blocks of equal length, each in the slot that becomes free first, with time to the right."""
     left, top, unit, row = 8, 40, 76, 14
     canvas.text(left + 2 * unit, 14, name, bold=True)
     rounds = -(-count // PLACES)
@@ -36,7 +36,7 @@ def draw_rounds(canvas, name, count, pieces):
 
 
 def draw(canvas):
-    """Stage 10 on the left or at the top, stage 11 to its right or below."""
+    """Draws stage 10 on the left or at the top, stage 11 to its right or below."""
     whole, cut = canvas.panels(2, 330)
     draw_rounds(whole, "10: 25 blocks", BLOCKS, 1)
     draw_rounds(cut, "11: 100 shorter blocks", BLOCKS * PIECES, PIECES)

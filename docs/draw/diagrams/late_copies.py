@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """Three lanes, and the events between them."""
+    """Draws three lanes, and the events between them."""
     width = "wide" if canvas.is_wide else "narrow"
     begin, unit = BEGIN[width], UNIT[width]
     here = canvas.part(4, 40)

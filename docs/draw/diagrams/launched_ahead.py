@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """The host and the stream, and the arrays that they access, above and below them."""
+    """Draws the host and the stream, and the arrays that they access, above and below them."""
     width = "wide" if canvas.is_wide else "narrow"
     begin, unit = BEGIN[width], UNIT[width]
     here = canvas.part(6, 8)

@@ -1,11 +1,11 @@
-"""What a kernel of stage 04 of the triangular solve touches, and how kernels follow each other."""
+"""The elements that a kernel of stage 04 of the triangular solve accesses, and the sequence of kernels."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
 TITLE = "A kernel for each column, a thread for each equation below"
 HEIGHT = {"wide": 296, "narrow": 590}
 N, TURN, CELL = 8, 2, 22
-SECTOR = 4  # elements of 8 bytes
+SECTOR = 4  # elements of 8 bytes per sector
 ALTERNATIVE = (
     "First: step 2 with five threads, one per equation. Each thread reads one element of column 2 of L, in a "
     "different row and thus in a different sector. Second: eight kernels over time, with fewer equations from "
@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def draw_kernel(canvas):
-    """The elements that the threads of a step read and write."""
+    """Draws the elements that the threads of a step read and write."""
     rests, matrix, threads = 20, 78, 296
     y = [CELL * (row + 0.5) - 1 for row in range(N)]
     canvas.text(rests + CELL / 2, -14, "rest", SMALL)
@@ -49,7 +49,7 @@ def draw_kernel(canvas):
 
 
 def draw_stream(canvas):
-    """Kernels, one after the other."""
+    """Draws kernels, one after the other."""
     pitch, width, unit = 40, 14, 22
     for i in range(N):
         x = 12 + pitch * i
@@ -68,7 +68,7 @@ def draw_stream(canvas):
 
 
 def draw(canvas):
-    """A kernel on the left or above, all of them on the right or below it."""
+    """Draws one kernel on the left or above, and all kernels on the right or below it."""
     names = f"step {TURN}: unknown {TURN} updates five equations", "eight steps, eight kernels"
     for panel, name, draw_one in zip(canvas.panels(2), names, (draw_kernel, draw_stream)):
         panel.text(170, 12, name, bold=True)

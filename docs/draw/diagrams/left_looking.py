@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def triangle(canvas, name, look, framed, times):
-    """A triangle, in which row and column determine the look of an element, and how many times elements are written."""
+    """Draws a triangle. Row and column determine the look of an element and the number of times that it is written."""
     canvas.text(CELL * COLUMNS / 2, -38, name, bold=True)
     for j in range(COLUMNS):
         canvas.text(CELL * (j + 0.5), -10, f"{j}", SMALL)
@@ -31,7 +31,7 @@ def triangle(canvas, name, look, framed, times):
 
 
 def draw(canvas):
-    """Stage 00 on the left or above, stage 01 beside or below it."""
+    """Draws stage 00 on the left or above, and stage 01 beside or below it."""
     before, now = (panel.part(70, 54) for panel in canvas.panels(2, 330))
     middle = CELL * (TURN + 0.5)
     triangle(before, f"00: column {TURN} updates others", lambda i, j: KNOWN if j < TURN else WRITTEN if j == TURN else BOTH,

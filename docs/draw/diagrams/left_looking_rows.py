@@ -14,7 +14,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """The triangle, the unknowns, and the meaning of the colours."""
+    """Draws the triangle, the unknowns, and the meaning of the colours."""
     left = (canvas.width - (SIDE * CELL + 380)) / 2 if canvas.is_wide else (canvas.width - SIDE * CELL - 70) / 2 + 30
     here = canvas.part(left, 36)
     here.text(SIDE * CELL / 2, -16, "L", bold=True)

@@ -14,7 +14,7 @@ CAPTION = ("Panels leave most SMs idle, and updates fill them. With two streams,
 
 
 def draw(canvas):
-    """One stream, then two."""
+    """Draws the single stream, and below it the two streams."""
     unit = UNIT["wide" if canvas.is_wide else "narrow"]
     here = canvas.part(10, 0)
     here.text(0, 12, "08: one stream", ha="left", bold=True)
@@ -24,9 +24,9 @@ def draw(canvas):
     here.lane(110, "urgent", BEGIN, unit, (0, 2, "P0", ORANGE), (2, 1.4, "u0", GREEN), (3.4, 2, "P1", ORANGE),
               (8, 1.4, "u1", GREEN), (9.4, 2, "P2", ORANGE), (12.9, 1.4, "u2", GREEN))
     here.lane(166, "patient", BEGIN, unit, (2.2, 5.8, "U0", BLUE), (8.2, 4.5, "U1", BLUE), (12.9, 3, "U2", BLUE))
-    for x, to in ((2, 2.4), (5.4, 8.5), (11.4, 13.1)):  # a panel is finished
+    for x, to in ((2, 2.4), (5.4, 8.5), (11.4, 13.1)):  # the panel is finished
         here.arrow((BEGIN + unit * x - 3, 135), (BEGIN + unit * to, 165), colour=PURPLE)
-    for x, to in ((7.9, 8.4), (12.6, 13.3)):  # an update is done
+    for x, to in ((7.9, 8.4), (12.6, 13.3)):  # the update is finished
         here.arrow((BEGIN + unit * x - 3, 165), (BEGIN + unit * to, 135), colour=PURPLE, dashed=True)
     words = canvas.part(40 if canvas.is_wide else 16, 212)
     entries = ((ORANGE, 0.32, "P: a panel"), (GREEN, 0.32, "u: update of next panel"), (BLUE, 0.32, "U: update of rest"))

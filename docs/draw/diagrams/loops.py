@@ -17,7 +17,7 @@ KERNELS = ("coefficients", "explicit x", "explicit y", "implicit x", "solve x", 
 
 
 def draw_outer(canvas, name, arrays_inside):
-    """Stages 01 and 02: options outside, time inside."""
+    """Draws stages 01 and 02: options outside, time inside."""
     canvas.text(126, 12, name, bold=True)
     arrays = (20, 56) if arrays_inside else (6, 28)
     canvas.box(6, 28 if arrays_inside else 66, 240, 276 if arrays_inside else 238, colour=BLUE, fill=0.14)
@@ -33,7 +33,7 @@ def draw_outer(canvas, name, arrays_inside):
 
 
 def draw_distributed(canvas):
-    """Stage 03: time outside, options around each nest."""
+    """Draws stage 03: time outside, options around each nest."""
     canvas.text(126, 12, "03 distributed", bold=True)
     canvas.box(6, 28, 240, 28, "R[k], U[k], V[k], a[k], b[k], c[k] …", GREEN, 0.16, size=SMALL)
     canvas.box(6, 66, 240, 238, fill=0.07)
@@ -43,7 +43,7 @@ def draw_distributed(canvas):
 
 
 def draw(canvas):
-    """Three panels."""
+    """Draws three panels."""
     panels = list(canvas.panels(3, 252))
     if not canvas.is_wide:
         panels = [panel.part((340 - 252) / 2, 0) for panel in panels]

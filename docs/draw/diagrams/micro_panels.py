@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 TITLE = "A block of C and its micro-panels"
 HEIGHT = {"wide": 300, "narrow": 300}
 ROWS, COLS, TALL, BROAD, DEPTH = 6, 4, 18, 54, 64
-CURRENT = 1  # the column of tiles in progress
+CURRENT = 1  # the column of tiles that is being computed
 ALTERNATIVE = (
     "A block of six by four tiles. To its left, six narrow micro-panels, one per row of tiles, and above it, four wide "
     "micro-panels, one per column of tiles. The second wide micro-panel and the second column of tiles are emphasised.")
@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """The block in the corner between its micro-panels."""
+    """Draws the block in the corner between its micro-panels."""
     left, top = (canvas.width - DEPTH - 12 - COLS * BROAD) / 2 + DEPTH + 12, DEPTH + 40
     for j in range(COLS):
         canvas.box(left + BROAD * j, top - DEPTH - 12, BROAD - 3, DEPTH, colour=ORANGE, fill=0.75 if j == CURRENT else 0.25, edge=0.6)

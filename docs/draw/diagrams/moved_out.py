@@ -17,7 +17,7 @@ LEVELS = ((6, 28, 328, 338, "before the steps"), (16, 140, 308, 218, "in each st
 
 
 def draw_level(canvas, level, things):
-    """A loop as a frame, with the quantities that are computed in it."""
+    """Draws a loop as a frame, with the quantities that are computed in it."""
     left, top, width, height, name = LEVELS[level]
     canvas.box(left, top, width, height, fill=0.05 if level else 0)
     canvas.text(left + width / 2, top + 14, name)
@@ -28,7 +28,7 @@ def draw_level(canvas, level, things):
 
 
 def draw(canvas):
-    """Stage 13 on the left or above, stage 14 beside or below it."""
+    """Draws stage 13 on the left or above, stage 14 beside or below it."""
     before = (), (), (("variance along x: exp", BLUE, "i, j, t"), *OF_X, *OF_Y)
     after = (("variance, factor of x: exp", GREEN, "i"), *OF_Y), (("factor of y and time: exp", ORANGE, "j, t"),), OF_X
     names = "13: everything at each point", "14: as far out as possible"

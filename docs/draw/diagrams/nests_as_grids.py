@@ -1,4 +1,4 @@
-"""Which loop of a nest becomes which dimension of a grid in stage 04 of local volatility."""
+"""The dimension of a grid to which each loop of a nest is mapped in stage 04 of local volatility."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
@@ -12,13 +12,13 @@ CAPTION = (
     "First: the grid of a kernel, with a block of 32 × 8 threads marked. Second: the dimension of the grid that each loop becomes. Grey "
     "loops stay sequential: the loop over g on the host, and loops along a system in a thread.")
 KERNELS = (("update_params", "kij"), ("explicit_x", "kij"), ("explicit_y", "kij"), ("implicit_x", "kji"), ("solve_x", " kji"),
-           ("implicit_y", "kij"), ("solve_y", " kij"))  # loops as z, y and x; a fourth stays in a thread
-AWAY = 20  # from layer to layer
+           ("implicit_y", "kij"), ("solve_y", " kij"))  # the loops of z, y and x; a fourth loop stays in a thread
+AWAY = 20  # pixels between two layers
 DIMENSIONS = ((BLUE, 0.3), (GREEN, 0.35), (ORANGE, 0.5), (INK, 0.15))
 
 
 def draw_grid(canvas):
-    """The nest of explicit_x as layers of blocks."""
+    """Draws the nest of explicit_x as layers of blocks."""
     width, height = 54 * 4, 30 * 5
     for k in (2, 1):
         x, y = AWAY * k, -AWAY * k
@@ -40,7 +40,7 @@ def draw_grid(canvas):
 
 
 def draw_host(canvas):
-    """The host's loop, and the dimension that each loop of its nests becomes."""
+    """Draws the host's loop, and the dimension that each loop of its nests becomes."""
     canvas.box(4, 0, 332, 232, fill=0.05)
     canvas.text(14, 14, "host: for each g", SMALL, ha="left")
     for n, words in enumerate(("z", "y", "x", "in a thread")):
@@ -54,7 +54,7 @@ def draw_host(canvas):
 
 
 def draw(canvas):
-    """A grid on the left or above, all kernels beside or below it."""
+    """Draws a grid on the left or above, all kernels beside or below it."""
     grid, host = canvas.panels(2)
     grid.text(170, 12, "the nest of explicit_x as a grid", bold=True)
     draw_grid(grid.part(50, 80))

@@ -1,4 +1,4 @@
-"""Which accesses load the pairs of stage 19 of advection if a row has an odd number of columns."""
+"""The accesses that load the pairs of stage 19 of advection if a row has an odd number of columns."""
 
 from draw.canvas import GREEN, ORANGE, SMALL
 
@@ -14,7 +14,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """Rows, each starting at its own address."""
+    """Draws rows, each starting at its own address."""
     cell = 40 if canvas.is_wide else 30
     here = canvas.part((canvas.width - cell * (COLS + 1)) / 2 + 20, 34)
     for address in range(0, COLS + 2, 2):

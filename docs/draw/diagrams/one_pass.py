@@ -1,4 +1,4 @@
-"""A step of stage 03 of Durbin-Levinson: pairs are updated and immediately multiplied for the next sum."""
+"""A step of stage 03 of Durbin-Levinson: each pair is updated and immediately multiplied for the next sum."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def draw_pair(canvas):
-    """The row before and after the update, and the element of r that multiplies each element."""
+    """Draws the row before and after the update, and the element of r that multiplies each element."""
     canvas.text(170, 12, "03: a pair, from its load to the sum", bold=True)
     mirror = K - 1 - PAIR
     shares = [BLUE if min(i, K - 1 - i) < K // 4 else GREEN for i in range(K)]
@@ -38,7 +38,7 @@ def draw_pair(canvas):
 
 
 def draw_steps(canvas, name, passes, length):
-    """Two steps of two threads, as passes with a barrier after each."""
+    """Draws two steps of two threads, as passes with a barrier after each."""
     canvas.text(170, 12, name, bold=True)
     left = 56
     for thread in range(2):
@@ -53,7 +53,7 @@ def draw_steps(canvas, name, passes, length):
 
 
 def draw(canvas):
-    """A pair on the left or above, two steps to its right or below it."""
+    """Draws a pair on the left or above, two steps to its right or below it."""
     pair, steps = canvas.panels(2)
     draw_pair(pair)
     draw_steps(steps, "02: two passes and two barriers per step", ("sum", "update"), 62)

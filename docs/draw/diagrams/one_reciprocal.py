@@ -1,4 +1,5 @@
-"""The dependency chain of two leading steps in stages 13 and 14 of Durbin-Levinson, in cycles as on their pages (f64)."""
+"""The dependency chain of two leading steps in stages 13 and 14 of Durbin-Levinson, in cycles as given on their pages
+(f64)."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
@@ -18,7 +19,7 @@ CAPTION = (
 
 
 def draw_chain(canvas, name, unit, parts, known):
-    """Operations, one after the other; below them, the times at which coefficients become available."""
+    """Draws operations one after the other, and below them the times at which coefficients become available."""
     canvas.text(0, 0, f"{name}: {sum(cycles for _, cycles in parts)} cycles", ha="left", bold=True)
     x = 0
     for n, (kind, cycles) in enumerate(parts):
@@ -32,7 +33,7 @@ def draw_chain(canvas, name, unit, parts, known):
 
 
 def draw(canvas):
-    """Stage 13 above stage 14."""
+    """Draws stage 13 above stage 14."""
     unit = (canvas.width - 12) / (2 * sum(cycles for _, cycles in STEP))
     draw_chain(canvas.part(6, 12), "13: one step after the other", unit, 2 * STEP, {1: "α₁", 5: "α₂"})
     draw_chain(canvas.part(6, 110), "14: two steps at once", unit, PAIR, {3: "α₁ and α₂"})

@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 TITLE = "One thread block solves, then many subtract"
 HEIGHT = {"wide": 256, "narrow": 520}
 BLOCKS, SIDE, TURN = 6, 32, 1
-SOLVE, SUBTRACT = 4, 1  # how long they are drawn: by the page's prediction, 12 to 3
+SOLVE, SUBTRACT = 4, 1  # durations as drawn; the page predicts a ratio of 12 to 3
 ALTERNATIVE = (
     "First: the triangle in blocks of 64 in step 1, with one thread block for the block on the diagonal and one "
     "for each block below it. Second: six SMs over time. One SM alone works for a long time in each step, and a "
@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def draw_turn(canvas):
-    """The triangle, with the indices of the thread blocks of two kernels."""
+    """Draws the triangle, with the indices of the thread blocks of two kernels."""
     canvas.text(BLOCKS * SIDE / 2, -28, f"L in step {TURN}", bold=True)
     for i in range(BLOCKS):
         for j in range(i + 1):
@@ -29,7 +29,7 @@ def draw_turn(canvas):
 
 
 def draw_time(canvas):
-    """The work of the SMs, one row for each."""
+    """Draws the work of the SMs, one row for each."""
     unit, row = 19, 26
     canvas.text(unit * 7.5, -28, "SMs over time", bold=True)
     for turn in range(3):
@@ -47,7 +47,7 @@ def draw_time(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     left, right = canvas.panels(2)
     draw_turn(left.part(34, 46))
     draw_time(right.part(27, 46))

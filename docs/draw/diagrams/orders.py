@@ -14,7 +14,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """One row per order."""
+    """Draws one row per order."""
     here = canvas.part((canvas.width - 340) / 2, 0)
     pitch, left = 40, 100
 

@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def draw_rows(canvas, left, name, count, is_wanted, label, sums):
-    """Rows of elements in sectors; a sector is transferred if one of its elements is requested."""
+    """Draws rows of elements in sectors. A sector is transferred if a lane requests one of its elements."""
     canvas.text(170, 12, name, bold=True)
     here = canvas.part(left, 66)
     for row in range(LANES):
@@ -33,7 +33,7 @@ def draw_rows(canvas, left, name, count, is_wanted, label, sums):
 
 
 def draw_apart(canvas):
-    """As in stage 02."""
+    """Draws the layout of stage 02."""
     draw_rows(canvas, 80, "02: each lane has its own row", 3 * SECTOR, lambda _, number: number == SHOWN, "system",
               "8 lanes: 8 sectors, a quarter of each used")
     here = canvas.part(80, 66)
@@ -46,7 +46,7 @@ def draw_apart(canvas):
 
 
 def draw_together(canvas):
-    """A layout with the same element of all systems adjacent."""
+    """Draws a layout in which the same elements of all systems are adjacent."""
     draw_rows(canvas, 104, "with interleaved systems", 2 * SECTOR, lambda row, _: row == SHOWN, "element",
               "8 lanes: 2 sectors, all used")
     here = canvas.part(104, 66)
@@ -57,6 +57,6 @@ def draw_together(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_apart, draw_together)):
         draw_one(panel)

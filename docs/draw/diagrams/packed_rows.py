@@ -4,7 +4,7 @@ from draw.canvas import BLUE, GREEN, SMALL
 
 TITLE = "Eight rows of a sub-tile, row by row and packed"
 HEIGHT = {"wide": 262, "narrow": 524}
-ROWS, PAIRS = 8, 4  # of a square
+ROWS, PAIRS = 8, 4  # rows of a square, and pairs per row
 ALTERNATIVE = (
     "First: eight rows of a sub-tile as two squares of eight by eight elements, with the index of the lane that "
     "loads each pair. Second: the same rows in shared memory. In stage 11, a square is in eight separate "
@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def draw_squares(canvas):
-    """The lanes of both squares."""
+    """Draws the lanes of both squares."""
     canvas.text(160, -24, "8 rows of a sub-tile, by lanes", bold=True)
     for square, colour in enumerate((BLUE, GREEN)):
         left = 164 * square
@@ -28,7 +28,7 @@ def draw_squares(canvas):
 
 
 def draw_memory(canvas):
-    """The same rows along memory: segments of 64 bytes in two orders."""
+    """Draws the same rows along memory: segments of 64 bytes in two orders."""
     canvas.text(160, -24, "the same rows in shared memory", bold=True)
     width, gap = 13, 13
     canvas.text(0, 10, "11: row by row, with gaps of 64 bytes", ha="left")
@@ -50,7 +50,7 @@ def draw_memory(canvas):
 
 
 def draw(canvas):
-    """The squares on the left or above, memory on the right or below."""
+    """Draws the squares on the left or above, memory on the right or below."""
     squares, memory = canvas.panels(2, 330)
     draw_squares(squares.part(4, 46))
     draw_memory(memory.part(8, 46))

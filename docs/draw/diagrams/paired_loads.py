@@ -14,13 +14,13 @@ CAPTION = (
 
 
 def names(canvas, y):
-    """The names of the four columns."""
+    """Draws the names of the four columns."""
     for j, name in enumerate(("j − 1", "j", "j + 1", "j + 2")):
         canvas.text(CELL * (j + 0.5), y, name, SMALL)
 
 
 def draw_thread(canvas, loads, stored, first=1):
-    """The loads of a thread in each of three rows, as (first column, columns), and its store."""
+    """Draws the loads of a thread in each of three rows, as (first column, columns), and its store."""
     names(canvas, -8)
     number = first
     for i in range(3):
@@ -36,7 +36,7 @@ def draw_thread(canvas, loads, stored, first=1):
 
 
 def draw_single(canvas):
-    """Stage 11: a thread computes one cell at a time."""
+    """Draws stage 11: a thread computes one cell at a time."""
     canvas.text(152, 12, "11: one cell per iteration", bold=True)
     for n, name in enumerate(("a thread", "the next thread")):
         part = canvas.part(4 + 168 * n, 76)
@@ -45,7 +45,7 @@ def draw_single(canvas):
 
 
 def draw_pair(canvas):
-    """Stage 19: a thread computes a pair."""
+    """Draws stage 19: a thread computes a pair."""
     canvas.text(152, 12, "19: two cells per iteration", bold=True)
     part = canvas.part(88, 76)
     part.text(2 * CELL, -30, "a thread", SMALL)
@@ -53,6 +53,6 @@ def draw_pair(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2, 304), (draw_single, draw_pair)):
         draw_one(panel.part(0 if canvas.is_wide else 14, 0))

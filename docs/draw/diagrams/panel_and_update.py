@@ -14,18 +14,18 @@ CAPTION = ("Four groups of 64 columns in a panel of 256. Within the panel, the p
 
 
 def triangle(canvas):
-    """The lower triangle, and its first panel."""
+    """Draws the lower triangle, and its first panel."""
     canvas.shape([(0, 0), (SIDE, SIDE), (0, SIDE)], fill=0.04)
     canvas.line((PANEL, PANEL), (PANEL, SIDE), dashed=True)
 
 
 def columns_of(canvas, first, last, colour, fill):
-    """The part of some columns on and below the diagonal."""
+    """Draws the part of some columns on and below the diagonal."""
     canvas.shape([(first, first), (last, last), (last, SIDE), (first, SIDE)], colour, fill, edge=0.6)
 
 
 def draw(canvas):
-    """A step within the panel, and the update after the panel."""
+    """Draws a step within the panel, and the update after the panel."""
     left = 0 if canvas.is_wide else (canvas.width - SIDE) / 2
     inside, after = (panel.part(left, 36) for panel in canvas.panels(2, SIDE))
     inside.text(SIDE / 2, -20, "within a panel: three kernels, four times", SMALL, bold=True)

@@ -13,7 +13,7 @@ CAPTION = (
 
 
 def draw_panels(canvas):
-    """A, cut into panels."""
+    """Draws A, cut into panels."""
     canvas.text(170, 12, "A in panels of 24 columns", bold=True)
     left, top, width = 34, 46, 34
     for n in range(8):
@@ -26,7 +26,7 @@ def draw_panels(canvas):
 
 
 def draw_tile(canvas):
-    """The tile, and its part in registers."""
+    """Draws the tile, and its part in registers."""
     canvas.text(170, 12, "the tile (p, q) of C", bold=True)
     left, top, scale = 110, 74, 6
     canvas.box(left, top - 24, 24 * scale, 14, "a row of panel q: 3 vectors", GREEN, 0.35, size=SMALL)
@@ -40,6 +40,6 @@ def draw_tile(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_panels, draw_tile)):
         draw_one(panel)

@@ -15,19 +15,19 @@ CAPTION = (
 
 
 def middle(i):
-    """The centre of element i of the row."""
+    """The horizontal centre of element i of the row."""
     return 22 + CELL * (i - 1) + 24
 
 
 def row(canvas, y, new, marked):
-    """The row, with its new elements."""
+    """Draws the row, with its new elements."""
     for i in range(1, K + 1):
         canvas.box(middle(i) - 24, y, 48, 26, f"y {i}" + ("′" if i in new else ""), ORANGE if i in new else BLUE,
                    0.5 if i in marked else 0.2, edge=0.6, size=SMALL, bold=i in marked)
 
 
 def draw_numbers(canvas):
-    """Element by element: the fourth element."""
+    """Draws the update element by element, up to the fourth element."""
     row(canvas, 0, (1, 2, 3), (2, 4))
     canvas.box(middle(4) - 48, 62, 96, 26, "y 4 + α · y 2", GREEN, 0.2, size=SMALL)
     canvas.arrow((middle(4), 27), (middle(4), 61), BLUE, 1.4)
@@ -39,7 +39,7 @@ def draw_numbers(canvas):
 
 
 def draw_pairs(canvas):
-    """Pair by pair: the second pair."""
+    """Draws the update pair by pair, up to the second pair."""
     row(canvas, 0, (1, 5), (2, 4))
     canvas.box(middle(3) - 68, 54, 136, 42, "y 2 + α · y 4\ny 4 + α · y 2", GREEN, 0.2, size=SMALL)
     for i in (2, 4):
@@ -50,7 +50,7 @@ def draw_pairs(canvas):
 
 
 def draw(canvas):
-    """The wrong update on the left or at the top, the correct one to its right or below."""
+    """Draws the wrong update on the left or at the top, the correct one to its right or below."""
     names = "by elements: y 2 is overwritten", "by pairs: both loaded, both written"
     for panel, name, draw_one in zip(canvas.panels(2), names, (draw_numbers, draw_pairs)):
         panel.text(170, 12, name, bold=True)

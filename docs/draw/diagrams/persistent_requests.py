@@ -1,4 +1,4 @@
-"""When requests are made and started, in stages 03 and 04 of advection on many processes."""
+"""The times at which requests are created and started, in stages 03 and 04 of advection on many processes."""
 
 from draw.canvas import GREEN, ORANGE, SMALL
 
@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def steps(canvas, unit, left, bottom):
-    """Lines between steps, and the indices of the steps."""
+    """Draws lines between steps, and the indices of the steps."""
     for step in range(STEPS + 1):
         canvas.line((left + unit * step, 22), (left + unit * step, bottom), width=0.5, dashed=True)
         if step < STEPS:
@@ -23,19 +23,19 @@ def steps(canvas, unit, left, bottom):
 
 
 def active(canvas, x, y, width, words=""):
-    """From the start of four requests until they are waited for."""
+    """Draws the time from the start of four requests until their completion."""
     canvas.box(x, y, width, 20, words, ORANGE, 0.35, edge=0.5, size=SMALL)
 
 
 def made(canvas, x, y):
-    """Four requests are made."""
+    """Draws the creation of four requests."""
     canvas.box(x, y - 2, 4, 24, colour=GREEN, fill=0.9, edge=0)
 
 
 def draw(canvas):
-    """Stage 03 above stage 04."""
+    """Draws stage 03 above stage 04."""
     unit = 143 if canvas.is_wide else 60
-    first = BEGIN + 18  # step 0 begins here
+    first = BEGIN + 18  # the begin of step 0
     half = 0.42 * unit
     rows, columns = ("rows", "columns") if canvas.is_wide else ("r", "c")
     canvas.text(0, 8, "03: made in every step", ha="left", bold=True)
@@ -66,7 +66,7 @@ def draw(canvas):
 
 
 def draw_key(canvas):
-    """The meaning of bars, boxes, lines and dots."""
+    """Draws the meaning of bars, boxes, lines and dots."""
     made(canvas, 2, -10)
     canvas.text(14, 0, "four made", SMALL, ha="left")
     canvas.key(112, 0, (ORANGE, 0.35, "from start to wait"))

@@ -4,7 +4,7 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
 TITLE = "The path to the GPU, from pageable memory and from pinned memory"
 HEIGHT = {"wide": 216, "narrow": 414}
-WIDTH, STEP, MIDDLE = 62, 88, 90  # of a box, from box to box, and how far down they are
+WIDTH, STEP, MIDDLE = 62, 88, 90  # width of a box, distance from box to box, and vertical centre of the boxes, in pixels
 ALTERNATIVE = (
     "Two rows of boxes from the matrices to the memory of the GPU. In stage 04, a core serialises into a buffer "
     "and copies from there into a small pinned buffer of the driver. In stage 05, the first buffer is pinned, so "
@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def draw_way(canvas, name, boxes, arrows):
-    """Boxes with arrows between them, the last one beyond PCIe; an empty box leaves a longer arrow."""
+    """Draws boxes with arrows between them, the last box beyond PCIe. An empty box is not drawn, so its arrow is longer."""
     canvas.text(170, 12, name, bold=True)
     canvas.box(0, 30, 2 * STEP + WIDTH + 8, 108, edge=0.6, dashed=True)
     canvas.text(8, 42, "host", SMALL, ha="left")
@@ -31,7 +31,7 @@ def draw_way(canvas, name, boxes, arrows):
 
 
 def draw(canvas):
-    """Stage 04 on the left or above, stage 05 beside or below it."""
+    """Draws stage 04 on the left or above, stage 05 beside or below it."""
     staged, direct = canvas.panels(2, 336)
     draw_way(staged, "04: through the driver's buffer",
              (("A, B", False, 72), ("buffer", False, 50), ("driver's\nbuffer", True, 30), ("GPU's\nmemory", False, 72)),

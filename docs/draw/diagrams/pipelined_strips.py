@@ -16,10 +16,10 @@ CAPTION = (
 
 
 def draw(canvas):
-    """A lane for each thread, and a key."""
+    """Draws a lane for each thread, and a key."""
     width = "wide" if canvas.is_wide else "narrow"
     begin, unit, down = BEGIN[width], UNIT[width], DOWN[width]
-    turn = STRIPS + THREADS - 1  # when the last thread has eliminated all strips
+    turn = STRIPS + THREADS - 1  # the step in which the last thread has eliminated all strips
     for thread in range(THREADS):
         y = 20 + down * thread
         canvas.text(begin - 8, y + down / 2 - 3, f"thread {thread}" if canvas.is_wide else f"t{thread}", SMALL, ha="right")

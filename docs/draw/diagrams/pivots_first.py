@@ -13,11 +13,11 @@ CAPTION = (
     "The sweep of large, not to scale. Time runs to the right, and boxes above each other run at the same time. Only work "
     "that needs z remains in the steps. Two of their three kernels have one thread per row or per column.")
 UNIT = {"wide": 28, "narrow": 21}
-LINE = 11  # from the pivots of a step to those of the next
+LINE = 11  # distance between the pivots of a step and those of the next step, in pixels
 
 
 def sequence(canvas, begin, y, unit, shown, parts):
-    """Steps one after the other, each of the same parts: (units, words, colour)."""
+    """Draws steps one after the other. Each step has the same parts: (units, words, colour)."""
     length = sum(units for units, *_ in parts)
     x = begin
     for g in (*shown, STEPS - 1):
@@ -31,7 +31,7 @@ def sequence(canvas, begin, y, unit, shown, parts):
 
 
 def draw(canvas):
-    """Stage 15 above stage 16."""
+    """Draws stage 15 above stage 16."""
     unit = UNIT["wide" if canvas.is_wide else "narrow"]
     shown = range(3) if canvas.is_wide else range(1)
     here = canvas.part(30 if canvas.is_wide else 4, 0)

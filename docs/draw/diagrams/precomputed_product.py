@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 TITLE = "The work after the last unknowns arrive"
 HEIGHT = {"wide": 236, "narrow": 236}
 BEGIN, UNIT = {"wide": 96, "narrow": 22}, {"wide": 34, "narrow": 16}
-COMES, PRODUCT, SUM, MEETING = 9, 2, 2, 1  # when the last unknowns arrive, and lengths, as drawn
+COMES, PRODUCT, SUM, MEETING = 9, 2, 2, 1  # the time at which the last unknowns arrive, and durations, as drawn
 ALTERNATIVE = (
     "Two timelines of a thread block around the arrival of the last unknowns. In stage 14, two products, two sums "
     "and a barrier follow the arrival. In stage 15, only one product and one sum follow, so the thread block "
@@ -17,7 +17,8 @@ CAPTION = (
 
 
 def draw_stage(canvas, name, unit, before, behind):
-    """The work before and after the last unknowns arrive; returns when the block's own ones are published."""
+    """Draws the work before and after the last unknowns arrive. Returns the time at which the block publishes its own
+    unknowns."""
     begin = BEGIN["wide" if canvas.is_wide else "narrow"]
     canvas.text(0, 0, name, ha="left", bold=True)
     at = COMES - sum(length for length, _, _ in before)
@@ -30,14 +31,14 @@ def draw_stage(canvas, name, unit, before, behind):
 
 
 def place(parts, at):
-    """Boxes of a lane, one after the other."""
+    """Draws boxes of a lane, one after the other."""
     for length, words, colour in parts:
         yield at, length, words, colour
         at += length
 
 
 def draw(canvas):
-    """Stage 14 above stage 15, and the gain."""
+    """Draws stage 14 above stage 15, and the gain."""
     unit = UNIT["wide" if canvas.is_wide else "narrow"]
     here = canvas.part(12 if canvas.is_wide else 4, 14)
     earlier = (PRODUCT, "L x", BLUE)

@@ -24,7 +24,7 @@ CAPTION = (
 
 
 def field(canvas, name, values):
-    """A heat map with its axes."""
+    """Draws a heat map with its axes."""
     left, top, width, height = 40, 28, 286, 230
     canvas.text(left + width / 2, 12, name, bold=True)
     shown = [i for i, x in enumerate(MARKET.x) if x <= X_MAX]
@@ -44,7 +44,7 @@ def field(canvas, name, values):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, name, values in zip(canvas.panels(2), ("at maturity: the payoff", "today: the price surface"),
                                    (pricing.payoff(MARKET, STRIKE), TODAY)):
         field(panel, name, values)

@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 TITLE = "Eight warps in a tile, and sixteen products in a warp"
 HEIGHT = {"wide": 322, "narrow": 644}
 TILE, WARPS_I, WARPS_J, STEP = 128, 2, 4, 16
-KEPT = 4  # products of a warp, along rows and columns
+KEPT = 4  # products of a warp, along rows and along columns
 WARP = 5
 ALTERNATIVE = (
     "First: a tile of 128 by 128 elements, divided among eight warps, and the 16 columns of factors to its left "
@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def draw_tile(canvas):
-    """The tile, its warps, and their rows in shared memory."""
+    """Draws the tile, its warps, and their rows in shared memory."""
     canvas.text(170, 12, "a tile of 128 × 128, and a step", bold=True)
     left, top, scale = 86, 82, 1.6
     row, column = divmod(WARP, WARPS_J)
@@ -37,7 +37,7 @@ def draw_tile(canvas):
 
 
 def draw_products(canvas):
-    """The products of a warp, with their factors."""
+    """Draws the products of a warp, with their factors."""
     canvas.text(170, 12, f"warp {WARP}, and eight columns k", bold=True)
     left, top, across, down, deep = 122, 108, 46, 42, 38
     for m in range(KEPT):
@@ -53,6 +53,6 @@ def draw_products(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_tile, draw_products)):
         draw_one(panel)

@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 TITLE = "A poll after a block of L, and a separate poll"
 HEIGHT = {"wide": 296, "narrow": 296}
 BEGIN, UNIT = {"wide": 100, "narrow": 66}, {"wide": 64, "narrow": 26}
-STEP, FAR, NEAR = 2, 6, 2  # lengths as drawn: products of a step, a trip to memory, one to the L2 cache
+STEP, FAR, NEAR = 2, 6, 2  # durations as drawn: products of a step, a round trip to memory, a round trip to the L2 cache
 ALTERNATIVE = (
     "Two timelines of two steps. In stage 13, the answer to the poll of warp 0 waits for the loads of L, so step "
     "s + 1 starts only when L has arrived. In stage 14, a ninth warp polls, and step s + 1 starts as soon as the "
@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def draw_stage(canvas, name, lanes, wait):
-    """Products, a block of L in flight, and a poll with its wait; returns when the next step begins."""
+    """Draws products, a load of a block of L in flight, and a poll with its wait. Returns the begin of the next step."""
     begin, unit = (sizes["wide" if canvas.is_wide else "narrow"] for sizes in (BEGIN, UNIT))
     canvas.text(0, 0, name, ha="left", bold=True)
     products, loads, looks = lanes
@@ -34,7 +34,7 @@ def draw_stage(canvas, name, lanes, wait):
 
 
 def draw(canvas):
-    """Stage 13 above stage 14."""
+    """Draws stage 13 above stage 14."""
     here = canvas.part(12 if canvas.is_wide else 4, 14)
     late = draw_stage(here, "13: a warp that loads and polls", ("warp 0", "its loads", "its poll"), FAR - NEAR)
     soon = draw_stage(here.part(0, 142), "14: a warp that only polls", ("warps 0–7", "their loads", "ninth warp"), 0)

@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 TITLE = "One memory, read as rows and as columns"
 HEIGHT = {"wide": 330, "narrow": 690}
 ROWS, DEPTH, COLS = 2, 3, 4
-ROW, COLUMN = 1, 2  # of the element that is marked
+ROW, COLUMN = 1, 2  # row and column of the element that is marked
 CELL, GAP = 24, 22
 ALTERNATIVE = (
     "The elements of A, B and C with their positions in memory, twice. In the first part, positions increase "
@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def matrix(canvas, name, colour, shape, place_of, marked):
-    """A matrix with positions in memory; some elements are marked."""
+    """Draws a matrix in which each element shows its position in memory; some elements are marked."""
     rows, cols = shape
     canvas.text(-10, CELL * rows / 2, name, ha="right", bold=True)
     for i in range(rows):
@@ -27,7 +27,7 @@ def matrix(canvas, name, colour, shape, place_of, marked):
 
 
 def draw_memory(canvas, words):
-    """The memory of B below the matrices, in parts with names."""
+    """Draws the memory of B below the matrices, in parts with names."""
     left, cell = 26, 24
     for place in range(DEPTH * COLS):
         canvas.box(left + cell * place, 284, cell - 2, 22, f"{place}", BLUE, 0.65 if place % COLS == COLUMN else 0.15, edge=0.4, size=SMALL)
@@ -40,7 +40,7 @@ def draw_memory(canvas, words):
 
 
 def draw_rows(canvas):
-    """The program: A left of C, B above it."""
+    """Draws the operands of the program: A on the left of C, and B above C."""
     canvas.text(170, 12, "the program, row by row: C = A B", bold=True)
     left, top = 66 + CELL * DEPTH + 40, 50
     matrix(canvas.part(left, top), "B", BLUE, (DEPTH, COLS), lambda i, j: COLS * i + j, lambda i, j: j == COLUMN)
@@ -51,7 +51,7 @@ def draw_rows(canvas):
 
 
 def draw_columns(canvas):
-    """cuBLAS: the transpose of B left of that of C, the transpose of A above it."""
+    """Draws the operands of cuBLAS: Bᵀ on the left of Cᵀ, and Aᵀ above Cᵀ."""
     canvas.text(170, 12, "cuBLAS, column by column: Cᵀ = Bᵀ Aᵀ", bold=True)
     left, top = 86 + CELL * DEPTH + 40, 50
     matrix(canvas.part(left, top), "Aᵀ", GREEN, (DEPTH, ROWS), lambda i, j: DEPTH * j + i, lambda i, j: j == ROW)
@@ -62,6 +62,6 @@ def draw_columns(canvas):
 
 
 def draw(canvas):
-    """The program on the left or above, cuBLAS beside or below it."""
+    """Draws the program on the left or above, cuBLAS beside or below it."""
     for panel, draw_one in zip(canvas.panels(2), (draw_rows, draw_columns)):
         draw_one(panel)

@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def draw_graph(canvas):
-    """The nodes, in the order in which they run, and the variable that they share."""
+    """Draws the nodes, in the order in which they run, and the variable that they share."""
     canvas.text(170, 12, f"the graph: {2 * STEPS + 1} nodes", bold=True)
     top, width = 58, 48
     for n, step in enumerate((0, 1, None, STEPS - 1)):
@@ -44,7 +44,7 @@ def draw_graph(canvas):
 
 
 def draw_launches(canvas):
-    """The steps of each launch."""
+    """Draws the steps of each launch."""
     canvas.text(170, 12, f"its {LAUNCHES} launches", bold=True)
     left, width = 76, 256
     for n, launch in enumerate((0, 1, 2, None, LAUNCHES - 1)):
@@ -64,6 +64,6 @@ def draw_launches(canvas):
 
 
 def draw(canvas):
-    """The graph on the left or above, its launches to its right or below it."""
+    """Draws the graph on the left or above, its launches to its right or below it."""
     for panel, draw_one in zip(canvas.panels(2), (draw_graph, draw_launches)):
         draw_one(panel)

@@ -18,7 +18,7 @@ CAPTION = (
 
 
 def rows_of(thread, exchanges):
-    """The rows that a thread still has."""
+    """The rows of which a thread still has partial sums after a number of exchanges."""
     rows = list(range(ROWS))
     for n in range(min(exchanges, 2)):
         half = len(rows) // 2
@@ -27,7 +27,7 @@ def rows_of(thread, exchanges):
 
 
 def draw(canvas):
-    """Threads before the exchanges, and after each of them."""
+    """Draws threads before the exchanges, and after each of them."""
     here = canvas.part((canvas.width - WIDTH * THREADS) / 2, 24)
     here.text(WIDTH * THREADS / 2, -12, "each thread has partial sums of four rows", SMALL)
     y = 0

@@ -16,12 +16,12 @@ CAPTION = (
 
 
 def place(thread, m):
-    """As in the kernel."""
+    """The index of a thread's m-th element along a side of the tile, computed as in the kernel."""
     return m // 2 * 32 + 2 * thread + m % 2
 
 
 def draw_tile(canvas):
-    """The tile, its squares, and a thread's elements."""
+    """Draws the tile, its squares, and a thread's elements."""
     canvas.text(170, 12, "a tile of C", bold=True)
     left, top, scale = 42, 52, 2
     canvas.box(left, top, 128 * scale, 128 * scale)
@@ -40,7 +40,7 @@ def draw_tile(canvas):
 
 
 def draw_row(canvas):
-    """The first pairs of columns of all threads."""
+    """Draws the first pairs of columns of all threads."""
     canvas.text(170, 12, "a row of a tile of A, columns 0 to 31", bold=True)
     top = 66
     for thread in range(16):
@@ -67,6 +67,6 @@ def draw_row(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_tile, draw_row)):
         draw_one(panel)

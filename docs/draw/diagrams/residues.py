@@ -1,4 +1,4 @@
-"""Stage 10: from FP64 to residues and back, and one product for three moduli."""
+"""Stage 10: the conversion from FP64 to residues and back, and one product for three moduli."""
 
 import math
 
@@ -11,12 +11,12 @@ X, Y = 300, -41
 
 
 def residue(number, modulus):
-    """The residue of least magnitude: a byte."""
+    """The residue of smallest magnitude, which fits in a byte."""
     return (number + modulus // 2) % modulus - modulus // 2
 
 
 def together(residues):
-    """The integer of least magnitude with these residues (Chinese remainder theorem)."""
+    """The integer of smallest magnitude with these residues (Chinese remainder theorem)."""
     product = math.prod(MODULI)
     weights = [product // p * pow(product // p, -1, p) for p in MODULI]
     return residue(sum(r * w for r, w in zip(residues, weights)), product)
@@ -43,14 +43,14 @@ CAPTION = (
 
 
 def layers(canvas, y, colour, words):
-    """A stack of matrices."""
+    """Draws a stack of matrices."""
     for m in (4, 3, 2, 1, 0):
         canvas.box(100 + 5 * m, y + 12 - 3 * m, 120, 34, colour=colour, fill=0.1, edge=0.6)
     canvas.text(160, y + 29, words, SMALL)
 
 
 def draw_kernels(canvas):
-    """The kernels and the data between them."""
+    """Draws the kernels and the data between them."""
     canvas.text(170, 12, "the kernels", bold=True)
     canvas.box(110, 30, 100, 32, "A, FP64", GREEN, 0.18)
     for y, words in ((64, "scale_columns: powers of two"), (82, "take_apart: residues"), ):
@@ -68,7 +68,7 @@ def draw_kernels(canvas):
 
 
 def draw_example(canvas):
-    """One product, modulo three numbers."""
+    """Draws one product, computed modulo three numbers."""
     canvas.text(170, 12, "a product", bold=True)
     canvas.box(100, 30, 140, 32, f"{X} × {minus(Y)}", GREEN, 0.18)
     for n, (p, result) in enumerate(zip(MODULI, PRODUCTS)):
@@ -85,6 +85,6 @@ def draw_example(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_kernels, draw_example)):
         draw_one(panel)

@@ -14,7 +14,7 @@ CAPTION = ("The second iteration, with six tiles per side: first the tile on the
 
 
 def draw_triangle(canvas, turn=1):
-    """The tiles of L."""
+    """Draws the tiles of L."""
     for row in range(BLOCKS):
         for column in range(row + 1):
             if column < turn:
@@ -29,7 +29,7 @@ def draw_triangle(canvas, turn=1):
 
 
 def draw(canvas):
-    """The triangle, and what each colour does."""
+    """Draws the triangle, and the meaning of the colours."""
     left = (canvas.width - (BLOCKS * SIDE + 300)) / 2 if canvas.is_wide else (canvas.width - BLOCKS * SIDE) / 2
     draw_triangle(canvas.part(left, 30))
     words = canvas.part(left + BLOCKS * SIDE + 40, 60) if canvas.is_wide else canvas.part(40, 260)

@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """One row per buffer."""
+    """Draws one row per buffer."""
     steps = 12 if canvas.is_wide else 7
     pitch = 54 if canvas.is_wide else 42
     here = canvas.part((canvas.width - pitch * steps) / 2 + 16, 24)

@@ -4,8 +4,8 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
 TITLE = "The copy back, and two fields that swap their roles"
 HEIGHT = {"wide": 308, "narrow": 580}
-LEFT, RIGHT, WIDTH = 50, 200, 76  # of the two fields
-LINE = 38  # from one part of a step to the next
+LEFT, RIGHT, WIDTH = 50, 200, 76  # horizontal positions of the two fields, and their width, in pixels
+LINE = 38  # pixels between the parts of a step
 ALTERNATIVE = (
     "Two steps from top to bottom with the fields u and next. In stage 05, each step refreshes the halo of u, "
     "updates next and copies next back to u, with six barriers in total. In stage 06, the fields swap their "
@@ -16,18 +16,18 @@ CAPTION = (
 
 
 def bar(canvas, y):
-    """A barrier."""
+    """Draws a barrier."""
     canvas.line((LEFT - 14, y), (RIGHT + WIDTH + 14, y), colour=GREEN, width=3)
 
 
 def refresh(canvas, x, y):
-    """A field with its halo refreshed."""
+    """Draws a field whose halo is refreshed."""
     canvas.box(x, y, WIDTH, 22, "refresh halo", ORANGE, 0.32, edge=0.5, size=SMALL)
     bar(canvas, y + 29)
 
 
 def move(canvas, y, words, colour, is_back):
-    """A whole field, read on one side and written on the other."""
+    """Draws an operation that reads one entire field and writes the other."""
     ends = (LEFT + WIDTH, RIGHT)[::-1 if is_back else 1]
     for x, role in ((LEFT, "written" if is_back else "read"), (RIGHT, "read" if is_back else "written")):
         canvas.box(x, y, WIDTH, 22, role, colour, 0.32 if role == "written" else 0.12, edge=0.5, size=SMALL)
@@ -37,7 +37,7 @@ def move(canvas, y, words, colour, is_back):
 
 
 def draw_steps(canvas, name, is_swapped):
-    """Two steps of either stage."""
+    """Draws two steps of stage 05, or of stage 06 if the fields swap their roles."""
     canvas.text((LEFT + RIGHT + WIDTH) / 2, 12, name, bold=True)
     for x, field in ((LEFT, "u"), (RIGHT, "next")):
         canvas.text(x + WIDTH / 2, 38, field, bold=True)
@@ -53,7 +53,7 @@ def draw_steps(canvas, name, is_swapped):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for is_swapped, panel in enumerate(canvas.panels(2, 300)):
         left, top = (0, 0) if canvas.is_wide else (10, 30 * is_swapped)
         draw_steps(panel.part(left, top), "06: fields swap their roles" if is_swapped else "05: with a copy back", is_swapped)

@@ -1,4 +1,4 @@
-"""How a thread of stage 13 of advection walks down its columns."""
+"""A thread of stage 13 of advection that processes its columns from top to bottom."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def moment(canvas, row):
-    """The field, with the loaded cells, the sums in registers, and the results."""
+    """Draws the field, with the loaded cells, the sums in registers, and the results."""
     for i in range(ROWS):
         for j in range(6):
             is_own = j in (2, 3)
@@ -30,7 +30,7 @@ def moment(canvas, row):
 
 
 def draw(canvas):
-    """Two iterations, and the key."""
+    """Draws two iterations, and the key."""
     width = CELL * 8 + 50
     for n, panel in enumerate(canvas.panels(2, width)):
         here = panel.part(0 if canvas.is_wide else (canvas.width - width) / 2, 34)

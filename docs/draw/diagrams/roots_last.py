@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def chain(canvas, x, *boxes):
-    """Boxes below each other, an arrow from each to the next: (y, width, words, colour)."""
+    """Draws boxes one below the other, with an arrow from each box to the next. A box is (y, width, words, colour)."""
     for (y, _, _, _), (to, _, _, _) in zip(boxes, boxes[1:]):
         canvas.arrow((x, y + HIGH), (x, to - 1), width=1.4)
     for y, width, words, colour in boxes:
@@ -23,7 +23,7 @@ def chain(canvas, x, *boxes):
 
 
 def draw_with_roots(canvas):
-    """A step of stage 18."""
+    """Draws a step of stage 18."""
     canvas.text(170, 12, "18: a root in each of 16 steps", bold=True)
     canvas.box(50, 34, 240, 226, fill=0.03)
     canvas.text(60, 48, "step k", ha="left")
@@ -35,7 +35,7 @@ def draw_with_roots(canvas):
 
 
 def draw_without(canvas):
-    """A step of stage 19, and the end."""
+    """Draws a step of stage 19, and the roots at the end."""
     canvas.text(170, 12, "19: all 16 roots at the end", bold=True)
     canvas.box(10, 34, 320, 182, fill=0.03)
     canvas.text(20, 48, "step k", ha="left")
@@ -48,6 +48,6 @@ def draw_without(canvas):
 
 
 def draw(canvas):
-    """Stage 18 on the left or above, stage 19 on the right or below."""
+    """Draws stage 18 on the left or above, stage 19 on the right or below."""
     for panel, draw_one in zip(canvas.panels(2), (draw_with_roots, draw_without)):
         draw_one(panel)

@@ -6,7 +6,8 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
 TITLE = "A hundred steps of a wave, and of a field"
 HEIGHT = {"wide": 336, "narrow": 650}
-COURANT, WAVE, CELLS, STEPS = 0.25, 96, 512, 100  # of small, and one of its waves along x
+COURANT, WAVE, CELLS, STEPS = 0.25, 96, 512, 100  # the Courant number and the cells of the data set small, and one of
+                                                  # its waves along x
 RADIUS = 122
 ALTERNATIVE = (
     "First: powers of the symbol of a wave in the complex plane. They form a spiral of almost four turns from 1 "
@@ -25,7 +26,7 @@ def symbol():
 
 
 def draw_wave(canvas):
-    """The powers of the symbol."""
+    """Draws the powers of the symbol."""
     canvas.text(170, 12, "a wave: powers 0 to 100 of a number", bold=True)
     here = canvas.part(170, 38 + RADIUS)
 
@@ -42,7 +43,9 @@ def draw_wave(canvas):
     for power in (1, 2, 4, 8, 16, 32, 64):
         here.dot(*point(power), 3.6, ORANGE)
         length = abs(symbol()) ** power
-        aim = 1 + 13 / RADIUS if power < 8 else length + (-14 if power < 32 else 13) / RADIUS  # away from the circle and the other windings
+        aim = 1 + 13 / RADIUS if power < 8 else length + (-14 if power < 32 else 13) / RADIUS  # at a distance from the
+                                                                                               # circle and from the
+                                                                                               # other windings
         here.text(*point(power, aim / length), f"{power}", SMALL)
     here.dot(*point(STEPS), 4.2, GREEN)
     here.text(*point(STEPS, 0.6), f"{STEPS}", SMALL, bold=True)
@@ -51,7 +54,7 @@ def draw_wave(canvas):
 
 
 def draw_field(canvas):
-    """Both ways from the initial field to the final one."""
+    """Draws both ways of computing the final field from the initial one: by steps, and by waves."""
     canvas.text(170, 12, "a field: by its steps, or by its waves", bold=True)
     left, right, top, bottom, width, height = 4, 246, 60, 206, 90, 52
     canvas.box(left, top, width, height, "field", BLUE, 0.2)
@@ -72,6 +75,6 @@ def draw_field(canvas):
 
 
 def draw(canvas):
-    """The wave on the left or above, the field on the right or below."""
+    """Draws the wave on the left or above, the field on the right or below."""
     for panel, draw_one in zip(canvas.panels(2), (draw_wave, draw_field)):
         draw_one(panel)

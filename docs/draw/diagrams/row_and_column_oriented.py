@@ -1,4 +1,4 @@
-"""Step 4 of both forms of the triangular solve, over L: an equation that pulls, an unknown that pushes."""
+"""Step 4 of both forms of the triangular solve, drawn over L: an equation pulls, or an unknown pushes."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
@@ -12,16 +12,16 @@ ALTERNATIVE = (
 CAPTION = (
     "Step 4 of 8. In stage 00, four products along a row are added to one sum, one after the other. In stage 01, three products "
     "are subtracted from three different elements of the rest, independently of each other. Their elements of L are in one column.")
-RIGHT = N * CELL + 40  # where sums and rests are
+RIGHT = N * CELL + 40  # horizontal position of the sums and of the partially updated right-hand sides
 
 
 def y(row):
-    """The middle of a row."""
+    """The vertical centre of a row."""
     return CELL * (row + 0.5) - 1
 
 
 def draw_triangle(canvas, name, known, marked):
-    """L, the unknowns above it, and the elements of L that are read."""
+    """Draws L, the unknowns above it, and the elements of L that are read."""
     canvas.text(RIGHT / 2, -56, name, bold=True)
     canvas.text(-12, -19, "x", SMALL, ha="right")
     canvas.text(-12, y(0), "L", SMALL, ha="right")
@@ -35,7 +35,7 @@ def draw_triangle(canvas, name, known, marked):
 
 
 def draw_row(canvas):
-    """Stage 00: computed unknowns go down to the row, whose products make one sum."""
+    """Draws stage 00: the computed unknowns are multiplied by the elements of one row, and the products form one sum."""
     draw_triangle(canvas, "00: equation 4 pulls", TURN, [(TURN, j) for j in range(TURN)])
     for j in range(TURN):
         x = CELL * (j + 0.5) - 1
@@ -47,7 +47,8 @@ def draw_row(canvas):
 
 
 def draw_column(canvas):
-    """Stage 01: a computed unknown goes down its column, and each product to its own rest."""
+    """Draws stage 01: a computed unknown is multiplied by the elements of one column, and each product updates another
+    equation."""
     draw_triangle(canvas, "01: unknown 4 pushes", TURN, [(i, TURN) for i in range(TURN + 1, N)])
     x = CELL * (TURN + 0.5) - 1
     canvas.arrow((x, -7), (x, y(N - 1) - 6), GREEN, 1.6)
@@ -58,6 +59,6 @@ def draw_column(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_row, draw_column)):
         draw_one(panel.part(34, 72))

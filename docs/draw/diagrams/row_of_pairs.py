@@ -1,4 +1,4 @@
-"""The contents of the positions of the row of stage 12 from step to step."""
+"""The contents of the row of stage 12, by position, from step to step."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """One row per step."""
+    """Draws one row per step."""
     pitch = 29 if not canvas.is_wide else 52
     here = canvas.part((canvas.width - pitch * LENGTH) / 2 + 22, 30)
     for position in range(LENGTH):

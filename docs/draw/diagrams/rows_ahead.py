@@ -1,10 +1,10 @@
-"""When a thread loads its rows and when it uses them in stages 13 and 20 of advection."""
+"""The times at which a thread loads its rows and uses them, in stages 13 and 20 of advection."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
 TITLE = "Loads in flight: two rows, and all eight"
 HEIGHT = {"wide": 304, "narrow": 592}
-ROWS, WAIT, LINE, UNIT = 8, 7, 23, 6.2  # rows of a block, time that a load is in flight; pixels per row and unit of time
+ROWS, WAIT, LINE, UNIT = 8, 7, 23, 6.2  # rows of a block, time of a load in flight, pixels per row, pixels per unit of time
 ALTERNATIVE = (
     "Two timelines of a thread with one line per row. In stage 13, the thread loads two rows at a time and waits "
     "four times. In stage 20, it starts all eight loads, waits once, and finishes in less than half of the time.")
@@ -14,7 +14,7 @@ CAPTION = (
 
 
 def draw_rows(canvas, name, ahead):
-    """Loads and uses of each row; `ahead` rows are loaded before the first is used."""
+    """Draws the load and the use of each row; `ahead` rows are loaded before the first row is used."""
     canvas.text(150, 12, name, bold=True)
     here, now = canvas.part(40, 50), 0
     for first in range(0, ROWS, ahead):
@@ -35,7 +35,7 @@ def draw_rows(canvas, name, ahead):
 
 
 def draw(canvas):
-    """Two panels, and the key."""
+    """Draws two panels, and the key."""
     for panel, name, ahead in zip(canvas.panels(2, 300), ("13: two rows at a time", "20: all rows first"), (2, ROWS)):
         draw_rows(panel.part(0 if canvas.is_wide else 12, 0), name, ahead)
     key = canvas.part(150 if canvas.is_wide else 14, canvas.height - 6)

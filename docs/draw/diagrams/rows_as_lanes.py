@@ -1,12 +1,12 @@
-"""The panels of rows of stage 04 of Cholesky, and how a part of a block is computed from two of them."""
+"""The panels of rows of stage 04 of Cholesky, and the computation of a part of a block from two of them."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
 TITLE = "Panels of rows, and a part of a block in registers"
 HEIGHT = {"wide": 326, "narrow": 652}
 PANELS, SIDE = 7, 32
-P, Q, FIRST = 5, 3, 1  # panels of a block, and the first column of blocks whose products are subtracted from it
-WIDTH, VECTOR, PART = 24, 8, 8  # in f64 with AVX-512
+P, Q, FIRST = 5, 3, 1  # indices of the panels of a block, and the first block column whose products are subtracted from it
+WIDTH, VECTOR, PART = 24, 8, 8  # values for f64 with AVX-512
 ALTERNATIVE = (
     "First: L as seven panels of rows, which are stored column by column. The products of two panels are "
     "subtracted from block (p, q). Second: one column of both panels. Three vectors from panel p are multiplied "
@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def draw_panels(canvas):
-    """L in panels, and the blocks that one block reads."""
+    """Draws L in panels, and the blocks that one block reads."""
     canvas.text(170, 12, "L in panels of 24 rows", bold=True)
     here = canvas.part(58, 56)
     looks = {(P, Q): (ORANGE, 0.65)}
@@ -38,7 +38,7 @@ def draw_panels(canvas):
 
 
 def draw_part(canvas):
-    """A part of the block, and the elements of a column that it needs."""
+    """Draws a part of the block, and the elements of a column that it needs."""
     canvas.text(170, 12, "a part of block (p, q), and a column k", bold=True)
     left, top, cell, down = 112, 74, 9, 9
     wide, high = cell * PART, down * WIDTH
@@ -60,6 +60,6 @@ def draw_part(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_panels, draw_part)):
         draw_one(panel)

@@ -1,10 +1,10 @@
-"""The banks from which eight lanes of stage 07 of Cholesky read a pack each, with and without padding of rows."""
+"""The banks from which eight lanes of stage 07 of Cholesky read one pack each, with and without padding of the rows."""
 
 from draw.canvas import BLUE, INK, ORANGE, SMALL
 
 TITLE = "Eight packs, from the same banks or from all of them"
 HEIGHT = {"wide": 252, "narrow": 504}
-ROWS, BANKS, PACK = 8, 32, 4  # banks are 4 bytes wide, packs 16
+ROWS, BANKS, PACK = 8, 32, 4  # a bank is 4 bytes wide, and a pack is 16 bytes long
 CELL, HIGH = 9, 20
 ALTERNATIVE = (
     "Two charts of 32 banks with eight rows of shared memory. On the left, the first pack of each row is in the "
@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def chart(canvas, name, length, words):
-    """Rows of `length` banks, and the banks of their packs."""
+    """Draws rows of `length` banks, and the banks of their packs."""
     canvas.text(CELL * BANKS / 2, -36, name, bold=True)
     for bank in range(0, BANKS + 1, PACK):
         canvas.line((CELL * bank, 0), (CELL * bank, HIGH * ROWS), width=0.4, opacity=0.4)
@@ -33,7 +33,7 @@ def chart(canvas, name, length, words):
 
 
 def draw(canvas):
-    """Rows of 128 bytes on the left or above, rows of 144 bytes beside or below them."""
+    """Draws rows of 128 bytes on the left or above, rows of 144 bytes beside or below them."""
     short, padded = (panel.part(44, 58) for panel in canvas.panels(2, 338))
     chart(short, "rows of 128 bytes", BANKS, "8 wavefronts: all read banks 0 to 3")
     chart(padded, "rows of 144 bytes", BANKS + PACK, "1 wavefront: each reads other banks")

@@ -16,7 +16,8 @@ CAPTION = (
 
 
 def draw_thread(canvas, name, across, rows, count):
-    """The unknowns, and four rows of L: pairs of a thread where `across` threads share a row, and each has so many rows."""
+    """Draws the unknowns and four rows of L. Each row is shared by `across` threads, and each thread has `rows` rows;
+    its pairs are marked."""
     canvas.text(CELL * PAIRS / 2, -24, name, bold=True)
     canvas.text(-8, 8, "x", SMALL, ha="right")
     canvas.text(-8, 37 + 11, "L", SMALL, ha="right")
@@ -32,7 +33,7 @@ def draw_thread(canvas, name, across, rows, count):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     one, four = canvas.panels(2)
     draw_thread(one.part(30, 44), "08: four threads to a row", 4, 1, "8 reads of unknowns for 8 pairs of L")
     draw_thread(four.part(30, 44), "11: sixteen threads to four rows", 16, ROWS, "2 reads of unknowns for 8 pairs of L")

@@ -4,7 +4,7 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE
 
 TITLE = "The halo: first rows, then columns including the halo rows"
 HEIGHT = {"wide": 282, "narrow": 544}
-ROWS, COLS, CELL = 3, 4, 36  # of the field without its halo; pixels
+ROWS, COLS, CELL = 3, 4, 36  # rows and columns of the field without its halo, and pixels per cell
 ALTERNATIVE = (
     "A field of three rows and four columns with a halo, twice. The first loop copies the last and the first row "
     "into the halo. The second loop copies the last and the first column, including the halo rows, so cell 12 "
@@ -15,12 +15,12 @@ CAPTION = (
 
 
 def number(i, j):
-    """The number of the cell whose value belongs at row i and column j, halo included."""
+    """The number of the cell whose value belongs at row i and column j; the indices include the halo."""
     return (i - 1) % ROWS * COLS + (j - 1) % COLS + 1
 
 
 def draw_field(canvas, loop):
-    """The field and its halo after the first or the second loop."""
+    """Draws the field and its halo after the first or the second loop."""
     followed = ((ROWS, COLS), (0, COLS)) if loop == 1 else ((0, COLS), (0, 0))
     for i in range(ROWS + 2):
         for j in range(COLS + 2):
@@ -35,12 +35,12 @@ def draw_field(canvas, loop):
 
 
 def middle(i):
-    """The centre of a row or a column."""
+    """The centre of a row or a column in pixels."""
     return CELL * (i + 0.5)
 
 
 def draw_rows(canvas):
-    """The first loop, with arrows through the columns that are still empty."""
+    """Draws the first loop; its arrows cross columns of the halo that are still empty."""
     draw_field(canvas, 1)
     right, left = CELL * (COLS + 1), CELL
     canvas.arrow((right, middle(ROWS)), (right, middle(0)), ORANGE, 1.6, bend=0.3)
@@ -48,7 +48,7 @@ def draw_rows(canvas):
 
 
 def draw_columns(canvas):
-    """The second loop, with arrows above and below the field."""
+    """Draws the second loop; its arrows are above and below the field."""
     draw_field(canvas, 2)
     bottom = CELL * (ROWS + 2)
     canvas.arrow((middle(COLS), 0), (middle(0), 0), GREEN, 1.6, bend=0.2)
@@ -56,7 +56,7 @@ def draw_columns(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     names = "first loop: rows", "second loop: columns"
     for panel, name, draw_one in zip(canvas.part(0, 0, canvas.width, canvas.height - 24).panels(2), names, (draw_rows, draw_columns)):
         panel.text(170, 12, name, bold=True)

@@ -4,7 +4,7 @@ from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
 TITLE = "One thread per body, and one source body for all lanes"
 HEIGHT = {"wide": 286, "narrow": 590}
-BLOCKS, BLOCK, SIDE = 4, 40, 160  # blocks of threads as drawn, the height of one, and the width of all
+BLOCKS, BLOCK, SIDE = 4, 40, 160  # number of thread blocks drawn, their height, and their width, in pixels
 BODIES, LANES, MARKED = 12, 8, 7
 ALTERNATIVE = (
     "First: all pairs as a square, with bodies from top to bottom and source bodies from left to right. A warp is "
@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def draw_threads(canvas):
-    """All pairs, and the position of a warp."""
+    """Draws all pairs, and the position of a warp."""
     canvas.text(170, 12, "rows of pairs, one thread each", bold=True)
     left, top, j = 122, 62, 70
     canvas.text(left + SIDE / 2, 46, "source bodies j →", SMALL)
@@ -35,7 +35,7 @@ def draw_threads(canvas):
 
 
 def draw_warp(canvas):
-    """One load of a warp."""
+    """Draws one load of a warp."""
     canvas.text(170, 12, "iteration j of a warp", bold=True)
     left, cell, pitch = 26, 24, 36
     for n in range(BODIES):
@@ -59,6 +59,6 @@ def draw_warp(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_threads, draw_warp)):
         draw_one(panel)

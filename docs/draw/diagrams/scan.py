@@ -1,4 +1,4 @@
-"""The scan of stage 05 within a warp: composed functions, from lane to lane."""
+"""The scan of stage 05 within a warp: functions are composed from lane to lane."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """One row per level."""
+    """Draws one row per level."""
     left = (canvas.width - 340) / 2
     here = canvas.part(left, 0)
     pitch = 42

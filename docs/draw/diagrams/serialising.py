@@ -4,8 +4,8 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
 TITLE = "A slice in contiguous buffers"
 HEIGHT = {"wide": 280, "narrow": 556}
-ROWS, COLS, DEPTH = 4, 6, 4  # of C, and the length of a sum
-FIRST_ROW, FIRST_COL, SIDE = 2, 2, 2  # the slice: two rows and two columns
+ROWS, COLS, DEPTH = 4, 6, 4  # rows and columns of C, and the number of terms of a sum
+FIRST_ROW, FIRST_COL, SIDE = 2, 2, 2  # the slice: its first row and column, and its two rows and two columns
 CELL = 13
 COLOUR_OF = {FIRST_COL: BLUE, FIRST_COL + 1: ORANGE}
 ALTERNATIVE = (
@@ -18,12 +18,12 @@ CAPTION = (
 
 
 def cell(canvas, n, y, words, colour):
-    """The n-th position of a row, filled if it has a colour."""
+    """Draws the n-th position of a row, filled if it has a colour."""
     canvas.box(CELL * n, y, CELL, CELL + 2, words, colour or INK, 0.4 if colour else 0, edge=0.5, size=SMALL)
 
 
 def draw_memory(canvas):
-    """B row by row, and the buffer."""
+    """Draws B row by row, and the buffer."""
     canvas.text(170, 12, "serialise: columns of B become rows", bold=True)
     left = (340 - CELL * COLS * DEPTH) / 2
     source, buffer = canvas.part(left, 70), canvas.part((340 - CELL * SIDE * DEPTH) / 2, 190)
@@ -43,7 +43,7 @@ def draw_memory(canvas):
 
 
 def rows_of(canvas, name, y, colours):
-    """A buffer of two rows as long as a sum."""
+    """Draws a buffer of two rows, each with one element per term of a sum."""
     canvas.text(CELL * DEPTH / 2, y, name, SMALL)
     for n, colour in enumerate(colours):
         for k in range(DEPTH):
@@ -51,7 +51,7 @@ def rows_of(canvas, name, y, colours):
 
 
 def draw_turn(canvas):
-    """Buffers, the slice, and its position in C."""
+    """Draws buffers, the slice, and its position in C."""
     canvas.text(170, 12, "compute, then deserialise", bold=True)
     rows_of(canvas.part(18, 74), "rows of A", -12, (GREEN, GREEN))
     rows_of(canvas.part(18, 160), "columns of B", 48, (BLUE, ORANGE))
@@ -72,6 +72,6 @@ def draw_turn(canvas):
 
 
 def draw(canvas):
-    """The copy before the computation, and the one after it."""
+    """Draws the copy before the computation, and the one after it."""
     for panel, draw_one in zip(canvas.panels(2), (draw_memory, draw_turn)):
         draw_one(panel)

@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def draw_matrices(canvas):
-    """A with two columns of tiles, C with one tile."""
+    """Draws A with two columns of tiles, C with one tile."""
     canvas.text(170, 12, "a block", bold=True)
     for left, name, marked in ((10, "A", (0, 2)), (186, "C", ())):
         canvas.text(left + 72, 34, name)
@@ -37,7 +37,7 @@ def draw_matrices(canvas):
 
 
 def tile(canvas, left, top, name, across, down):
-    """A tile of 16 × 16 with the names of its sides."""
+    """Draws a tile of 16 × 16 with the names of its sides."""
     canvas.box(left, top, 112, 112)
     canvas.text(left + 56, top - 26, name)
     canvas.text(left + 56, top - 9, across, SMALL)
@@ -45,7 +45,7 @@ def tile(canvas, left, top, name, across, down):
 
 
 def draw_warp(canvas):
-    """The elements of both tiles that a warp reads for one row."""
+    """Draws the elements of both tiles that a warp reads for one row."""
     canvas.text(170, 12, "a warp, for one m", bold=True)
     tile(canvas, 34, 62, "a_i", "threadIdx.y", "m")
     tile(canvas, 208, 62, "a_j", "threadIdx.x", "m")
@@ -61,6 +61,6 @@ def draw_warp(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_matrices, draw_warp)):
         draw_one(panel)

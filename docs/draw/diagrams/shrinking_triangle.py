@@ -13,7 +13,7 @@ BLOCKS, SIDE = 6, 30
 
 
 def draw_turn(canvas, turn):
-    """The blocks that are done, in work and still to do."""
+    """Draws the blocks that are complete, that are being computed, and that are still to be computed."""
     canvas.text(BLOCKS * SIDE / 2, 12, f"step {turn}", bold=True)
     top = 28
     for row in range(BLOCKS):
@@ -33,7 +33,7 @@ def draw_turn(canvas, turn):
 
 
 def draw(canvas):
-    """Three steps and a key."""
+    """Draws three steps and a key."""
     across = BLOCKS * SIDE
     for turn in range(3):
         x = (canvas.width - 3 * across - 2 * 60) / 2 + turn * (across + 60) if canvas.is_wide else (canvas.width - across) / 2

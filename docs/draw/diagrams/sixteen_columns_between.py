@@ -4,12 +4,12 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
 TITLE = "Tiles of a slice, and two elements of a thread"
 HEIGHT = {"wide": 326, "narrow": 672}
-SIDE = 118  # of a matrix, and of a tile
+SIDE = 118  # pixels per side of a matrix, and of a tile
 GAP, LEFT, TOP = 20, 36, 46
-FAR = SIDE + GAP  # from A to C, and from B to C
-TILE, PART = 32, 4  # rows of a tile; tiles of a matrix that are drawn
-ROW, COLUMN, STEP = 1, 2, 1  # the tile of C, and the step
-Y, X, K = 20, 5, 11  # a thread, and an iteration of its loop
+FAR = SIDE + GAP  # distance from A to C, and from B to C
+TILE, PART = 32, 4  # rows of a tile, and tiles of a matrix that are drawn
+ROW, COLUMN, STEP = 1, 2, 1  # row and column of the tile of C, and the step
+Y, X, K = 20, 5, 11  # row and column of the thread, and an iteration of its loop
 ALTERNATIVE = (
     "A on the left, B above and C in the corner, twice. First: a thread block computes one tile of C. One tile of "
     "A and one tile of B are in shared memory. Second: a thread reads one element of A and two elements of B, 16 "
@@ -20,13 +20,13 @@ CAPTION = (
 
 
 def matrix(canvas, left, top, name, words):
-    """The outline of a matrix or a tile, with its name and a label."""
+    """Draws the outline of a matrix or a tile, with its name and a label."""
     canvas.box(left, top, SIDE, SIDE)
     canvas.text(left + SIDE / 2, top - 10 if top < 100 else top + SIDE + 12, f"{name}{words}", SMALL)
 
 
 def draw_block(canvas):
-    """A tile of C, and the tiles from which it is computed."""
+    """Draws a tile of C, and the tiles from which it is computed."""
     canvas.text(170, 12, "a thread block", bold=True)
     here, size = canvas.part(LEFT, TOP), SIDE / PART
     matrix(here, 0, FAR, "rows of A", ", k →")
@@ -42,7 +42,7 @@ def draw_block(canvas):
 
 
 def draw_thread(canvas):
-    """The three elements that a thread reads, and its two sums."""
+    """Draws the three elements that a thread reads, and its two sums."""
     canvas.text(170, 12, f"a thread, for k = {K} of a step", bold=True)
     here, size = canvas.part(LEFT, TOP), SIDE / TILE
     matrix(here, 0, FAR, "a_tile", "")
@@ -68,6 +68,6 @@ def draw_thread(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_block, draw_thread)):
         draw_one(panel)

@@ -6,7 +6,7 @@ TITLE = "Sixty-four right-hand sides at a time"
 HEIGHT = {"wide": 306, "narrow": 620}
 STEPS, TILES, STEP = 5, 2, 1  # blocks of rows, tiles of right-hand sides, and the step that is drawn
 BLOCK, SHARE, DEPTH = 64, 4, 16
-ROW, SIDE = 5, 9  # the thread's first row and its first right-hand side
+ROW, SIDE = 5, 9  # first row and first right-hand side of the thread
 ALTERNATIVE = (
     "First: L in blocks of 64 by 64 and right-hand sides in tiles of 64 by 64. In step 1, the unknowns of one row "
     "of tiles are computed, and three rows of tiles below are updated. Second: a tile of sums, of which a thread "
@@ -18,7 +18,7 @@ CAPTION = (
 
 
 def draw_turn(canvas):
-    """The triangle, and its factors."""
+    """Draws the triangle, and the factors of the step."""
     canvas.text(170, 12, f"step {STEP}", bold=True)
     size, left, right, top = 36, 8, 232, 60
     canvas.text(left + size * STEPS / 2, 46, "L", bold=True)
@@ -44,7 +44,7 @@ def draw_turn(canvas):
 
 
 def draw_tile(canvas):
-    """A tile, its operands, and one thread's sums."""
+    """Draws a tile, its operands, and one thread's sums."""
     canvas.text(170, 12, "a tile of 64 × 64 sums, and a thread", bold=True)
     left, top, scale = 118, 100, 2.6
     width, deep = BLOCK * scale, DEPTH * scale
@@ -70,6 +70,6 @@ def draw_tile(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_turn, draw_tile)):
         draw_one(panel)

@@ -1,4 +1,4 @@
-"""The rows of each step that a warp of stage 14 of advection computes when it has loaded a row."""
+"""The rows of each step that a warp of stage 14 of advection computes after it has loaded a row."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def along_y(canvas, arrived=6):
-    """Rows down, steps to the right."""
+    """Draws rows downwards and steps to the right."""
     canvas.text(CELL * 3, -34, "down the columns", bold=True)
     for step in range(STEPS + 1):
         canvas.text(CELL * step + CELL / 2, -12, "read" if step == 0 else f"{step}", SMALL)
@@ -33,7 +33,7 @@ def along_y(canvas, arrived=6):
 
 
 def along_x(canvas, cell=15):
-    """Columns to the right, steps down."""
+    """Draws columns to the right and steps downwards."""
     canvas.text(cell * 8, -34, "across the warp", bold=True)
     for step in range(STEPS + 1):
         y = 26 * step
@@ -45,7 +45,7 @@ def along_x(canvas, cell=15):
 
 
 def draw(canvas):
-    """Rows of steps, columns of steps, and the key."""
+    """Draws rows of steps, columns of steps, and the key."""
     along_y(canvas.part(150 if canvas.is_wide else 110, 56))
     along_x(canvas.part(480 if canvas.is_wide else 60, 56 if canvas.is_wide else 380))
     key = canvas.part(440, 210) if canvas.is_wide else canvas.part(40, 530)

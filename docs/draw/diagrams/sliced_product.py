@@ -23,13 +23,13 @@ N = NEST["sizes"]["n"]
 
 
 def numbers():
-    """The slice of each iteration (i, j) of the statements that are only in the loops over i and j."""
+    """Maps each iteration (i, j) to the index of its slice, for the statements that are only in the loops over i and j."""
     statement = next(each for each in NEST["statements"] if each["loops"] == ["i", "j"])
     return {tuple(point): e for point, e in zip(statement["points"], statement["slices"])}
 
 
 def draw_slices(canvas):
-    """The iterations (i, j) in slices. Each slice has its index in its centre."""
+    """Draws the iterations (i, j) in slices. Each slice has its index in its centre."""
     canvas.text(170, 12, "slices of (i, j)", bold=True)
     field, cell = canvas.part(74, 62), 42
     for k in range(N):
@@ -46,7 +46,7 @@ def draw_slices(canvas):
 
 
 def draw_array(canvas, name, colour, touched, words):
-    """The elements of an array. Those that the slice accesses are filled."""
+    """Draws the elements of an array. The elements that the slice accesses are filled."""
     cell = canvas.width / N
     for i in range(N):
         for j in range(N):
@@ -58,7 +58,7 @@ def draw_array(canvas, name, colour, touched, words):
 
 
 def draw_footprints(canvas):
-    """The arrays as in a product: a to the left of c, and b above c."""
+    """Draws the arrays as in a product: a to the left of c, and b above c."""
     canvas.text(170, 12, f"elements that slice {SHOWN} accesses", bold=True)
     side, gap, left, top = 105, 14, 54, 36
     slice_shown = next(each for each in NEST["slices"]["each"] if each["number"] == SHOWN)
@@ -70,6 +70,6 @@ def draw_footprints(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_slices, draw_footprints)):
         draw_one(panel)

@@ -1,4 +1,5 @@
-"""Slices of a nest of two loops in the order of their numbers, and slices of one loop by four bounds."""
+"""Slices of a nest of two loops in the order of their indices, and slices of one loop according to four formulas for
+the bounds."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 
@@ -16,13 +17,13 @@ COLOURS = [BLUE, ORANGE, GREEN, PURPLE]
 
 
 def pieces(n, slices):
-    """The slices of a loop of n iterations: pairs of the first one and the one behind the last."""
+    """The slices of a loop of n iterations, as pairs of the first iteration and the end (exclusive)."""
     length = -(-n // slices)
     return [(s * length, min((s + 1) * length, n)) for s in range(slices)]
 
 
 def draw_field(canvas):
-    """Iterations of two loops, coloured by slice."""
+    """Draws iterations of two loops, coloured by slice."""
     cell, rows, cols = 24, pieces(10, 3), pieces(7, 2)
     canvas.text(170, 12, "N = (10, 7), S = (3, 2)", bold=True)
     field = canvas.part(96, 58)
@@ -48,7 +49,7 @@ def draw_field(canvas):
 
 
 def draw_loop(canvas, title, ranges, n=10):
-    """The iterations of one loop; those in no slice are crossed out."""
+    """Draws the iterations of one loop; iterations that belong to no slice are crossed out."""
     cell = 28
     canvas.text(0, 0, title, ha="left")
     held = set()
@@ -66,7 +67,7 @@ def draw_loop(canvas, title, ranges, n=10):
 
 
 def draw_loops(canvas):
-    """One loop, cut in four ways."""
+    """Draws one loop that is cut in four ways."""
     canvas.text(170, 12, "N = 10", bold=True)
     wrong = [(4 * s, min(4 * (s + 1), 3)) for s in range(3)]
     even = [(s * 10 // 6, (s + 1) * 10 // 6) for s in range(6)]
@@ -77,6 +78,6 @@ def draw_loops(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_field, draw_loops)):
         draw_one(panel)

@@ -11,11 +11,11 @@ ALTERNATIVE = (
 CAPTION = (
     "Two steps of two threads, not to scale. Green arrows are stores, and orange arrows are loads. A thread waits only for the slot "
     "of the other thread. Successive steps alternate between two sets of slots.")
-TOP, BOTTOM = 18, 188  # of the lanes of the threads
+TOP, BOTTOM = 18, 188  # vertical positions of the lanes of the two threads
 
 
 def step(canvas, begin, ends, name):
-    """A step: the shares of two threads, which end here and there, and the slots of the step between them."""
+    """Draws a step: the work of two threads, which end at different times, and the slots of the step between their lanes."""
     meeting = max(ends)
     canvas.text(meeting - 2, 116, name, SMALL, ha="right")
     for thread, (end, lane) in enumerate(zip(ends, (TOP, BOTTOM))):
@@ -32,7 +32,7 @@ def step(canvas, begin, ends, name):
 
 
 def draw(canvas):
-    """Two steps, one after the other; the slower thread changes."""
+    """Draws two steps, one after the other; the slower thread changes."""
     here = canvas.part((canvas.width - 340) / 2, 0)
     here.text(0, TOP + 13, "thread 0", SMALL, ha="left")
     here.text(0, BOTTOM + 13, "thread 1", SMALL, ha="left")

@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """Panels of B above, panels of A on the left, the slices, and the path through them."""
+    """Draws panels of B above, panels of A on the left, and the slices with the path through them."""
     cell = 34 if canvas.is_wide else 32
     left = (canvas.width - cell * COLS) / 2 + (0 if canvas.is_wide else 24)
     here = canvas.part(left, 58)

@@ -1,11 +1,11 @@
-"""The warps of a tile on the diagonal in stages 15 and 16 of Cholesky: which warp waits for which."""
+"""The warps of a tile on the diagonal in stages 15 and 16 of Cholesky, and the waits between them."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
 TITLE = "Two barriers per square, and a warp that goes ahead"
 HEIGHT = {"wide": 346, "narrow": 346}
-WARPS = 4  # drawn of 8, with a square each
-SQUARE, DIVISION, PRODUCT = 3, 1.5, 1  # lengths as drawn: a square, rows of a sub-tile, products with one square
+WARPS = 4  # warps drawn, out of 8, with one square each
+SQUARE, DIVISION, PRODUCT = 3, 1.5, 1  # durations as drawn: a square, rows of a sub-tile, products with one square
 BEGIN, UNIT = {"wide": 90, "narrow": 48}, {"wide": 30, "narrow": 12.8}
 ALTERNATIVE = (
     "Two timelines of four warps. In stage 15, all warps wait at two barriers for each square on the diagonal. In "
@@ -26,11 +26,11 @@ def meeting():
             work.append((w, p, now + SQUARE, DIVISION, GREEN))
             work.append((w, p, now + SQUARE + DIVISION, PRODUCT * (WARPS - 1 - p), BLUE))
         now += SQUARE + DIVISION + PRODUCT * (WARPS - 1 - p)
-    return work, meetings[:-2]  # nothing is left to do after the last square
+    return work, meetings[:-2]  # no work is left after the last square
 
 
 def going_ahead():
-    """The same for stage 16, and the times from which on warps wait no longer: (time, first warp)."""
+    """The steps of each warp in stage 16, and the times from which warps no longer wait, as (time, first warp)."""
     now, work, waits = [0] * WARPS, [], []
     for p in range(WARPS):
         work.append((p, p, now[p], SQUARE, ORANGE))
@@ -46,7 +46,7 @@ def going_ahead():
 
 
 def draw(canvas):
-    """Stage 15 above stage 16."""
+    """Draws stage 15 above stage 16."""
     begin, unit = (sizes["wide" if canvas.is_wide else "narrow"] for sizes in (BEGIN, UNIT))
     (before, meetings), (after, waits) = meeting(), going_ahead()
     ends = [begin + unit * max(start + length for _, _, start, length, _ in work) - 1 for work in (before, after)]

@@ -4,10 +4,10 @@ from draw.canvas import BLUE, GREEN, ORANGE, PURPLE, SMALL
 
 TITLE = "An f32 element as two tf32 parts, and a product as three"
 HEIGHT = {"wide": 262, "narrow": 500}
-DIGITS, KEPT = 24, 11  # of f32, and of tf32
+DIGITS, KEPT = 24, 11  # significant binary digits of f32 and of tf32
 SIGNIFICAND = round(0.7 * 2 ** DIGITS)
 HIGH = round(SIGNIFICAND / 2 ** (DIGITS - KEPT))
-REST = HIGH * 2 ** (DIGITS - KEPT) - SIGNIFICAND  # positive, as the high part was rounded up
+REST = HIGH * 2 ** (DIGITS - KEPT) - SIGNIFICAND  # positive, because the high part was rounded up
 ALTERNATIVE = (
     "First: the 24 binary digits of 0.7 in f32, its high part of 11 digits, and the low part, which is negative "
     "and contains 11 digits of the rest. Second: the product of two such sums as four products. Low by low is "
@@ -20,7 +20,7 @@ CELL = 12
 
 
 def digits(canvas, number, first, count, colour, sign=""):
-    """Some binary digits of an element, from one position on."""
+    """Draws `count` binary digits of an element; the first one is at position `first`."""
     for n, digit in enumerate(f"{number:0{count}b}"):
         canvas.box(CELL * (first + n), 0, CELL, 20, digit, colour, 0.35, edge=0.5, size=SMALL)
     if sign:
@@ -28,7 +28,7 @@ def digits(canvas, number, first, count, colour, sign=""):
 
 
 def draw_digits(canvas):
-    """The element, with its high part and its low part below it."""
+    """Draws the element, with its high part and its low part below it."""
     canvas.text(170, 12, "0.7 in f32, and its two parts", bold=True)
     here = canvas.part(34, 0)
     for y, name in ((50, "x"), (108, "h"), (166, "l")):
@@ -49,7 +49,7 @@ def draw_digits(canvas):
 
 
 def draw_products(canvas):
-    """Four parts of a product."""
+    """Draws the four parts of a product."""
     canvas.text(170, 12, "the product of a and b", bold=True)
     left, top, long, short = 60, 66, 140, 76
     for x, width, name in ((0, long, "high"), (long, short, "low")):
@@ -65,6 +65,6 @@ def draw_products(canvas):
 
 
 def draw(canvas):
-    """Digits, and products."""
+    """Draws the digits, and the products."""
     for panel, draw_one in zip(canvas.panels(2), (draw_digits, draw_products)):
         draw_one(panel)

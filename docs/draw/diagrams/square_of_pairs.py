@@ -13,7 +13,7 @@ SIDE = 84
 
 
 def draw(canvas):
-    """The squares of a block, one of which is being computed."""
+    """Draws the squares of a block, one of which is being computed."""
     count = 6 if canvas.is_wide else 3
     here = canvas.part((canvas.width - SIDE * count) / 2 + 30, 0)
     here.text(SIDE * count / 2, 12, "all source bodies, in tiles of 128", bold=True)

@@ -14,7 +14,7 @@ CAPTION = ("Four threads of a block or a cluster. The rows are not in memory. On
 
 
 def draw(canvas):
-    """The threads, the barrier, and the loop back."""
+    """Draws the threads, the barrier, and the arrow back to the start of the loop."""
     here = canvas.part((canvas.width - CELL * THREADS) / 2, 0)
     for thread in range(THREADS):
         x = CELL * thread + 4

@@ -4,9 +4,9 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
 TITLE = "One step of a cell, and many steps of a field"
 HEIGHT = {"wide": 270, "narrow": 560}
-COURANT = 0.25  # along x and along y
-CELL, SIDE = 42, 200  # pixels of a cell, and of the square
-MOVED = 0.625  # of a side, along x and along y, since the start
+COURANT = 0.25  # the same along x and along y
+CELL, SIDE = 42, 200  # pixels per cell, and pixels per side of the square
+MOVED = 0.625  # distance of the pulse from its start, along x and along y, in sides of the square
 ALTERNATIVE = (
     "First: nine neighbouring cells with their weights, from 0.88 in the middle to −0.09 on the right and below, "
     "and an arrow to one cell of the next field. Second: a square pulse that the wind has carried across two "
@@ -23,7 +23,7 @@ def weights():
 
 
 def draw_step(canvas):
-    """Nine cells and the one that they give."""
+    """Draws nine cells and the new cell that is computed from them."""
     canvas.text(170, 12, "one step of one cell", bold=True)
     here = canvas.part(40, 76)
     for j, name in enumerate(("j − 1", "j", "j + 1")):
@@ -42,7 +42,7 @@ def draw_step(canvas):
 
 
 def draw_field(canvas):
-    """The pulse at the start and later."""
+    """Draws the pulse at the start and at a later time."""
     canvas.text(170, 12, "many steps of the field", bold=True)
     here = canvas.part(70, 40)
     here.box(0, 0, SIDE, SIDE, edge=1)
@@ -59,6 +59,6 @@ def draw_field(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_step, draw_field)):
         draw_one(panel)

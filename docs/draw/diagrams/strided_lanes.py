@@ -1,10 +1,10 @@
-"""Sectors that a warp of stage 03 of AᵀA touches, and those that two slower variants of it touch."""
+"""Sectors that a warp of stage 03 of AᵀA accesses, and those that two slower variants of the stage access."""
 
 from draw.canvas import BLUE, INK, ORANGE, SMALL
 
 TITLE = "Sectors of a warp: coalesced, and in two variants"
 HEIGHT = {"wide": 210, "narrow": 430}
-SECTOR, COLUMNS, TILE = 4, 256, 16  # elements of a sector, columns of A, rows and columns of a tile
+SECTOR, COLUMNS, TILE = 4, 256, 16  # elements per sector, columns of A, and rows and columns of a tile
 ALTERNATIVE = (
     "First: row k of A in sectors of four elements. A warp of this stage loads sixteen neighbours in four "
     "sectors; in variant 2, it loads every sixteenth element in sixteen sectors. Second: a tile of C. The warp "
@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def draw_row(canvas, top, words, used):
-    """Row k of A in its sectors, with the elements that a warp loads."""
+    """Draws row k of A in its sectors, with the elements that a warp loads."""
     width = 330 / COLUMNS
     canvas.text(5, top - 9, words, SMALL, ha="left")
     touched = {j // SECTOR for j in used}
@@ -27,14 +27,14 @@ def draw_row(canvas, top, words, used):
 
 
 def draw_load(canvas):
-    """The loads of a(k, j) in this stage and in variant 2."""
+    """Draws the loads of a(k, j) in this stage and in variant 2."""
     canvas.text(170, 12, "load of a(k, j), row k of A", bold=True)
     draw_row(canvas, 58, "this stage: 16 neighbours, 4 sectors", range(64, 80))
     draw_row(canvas, 122, "variant 2: 16 elements apart, 16 sectors", range(4, COLUMNS, TILE))
 
 
 def draw_tile(canvas, left, words, is_used):
-    """A tile of C in its sectors, with the elements that a warp stores."""
+    """Draws a tile of C in its sectors, with the elements that a warp stores."""
     cell = 8
     canvas.text(left + cell * TILE / 2, 38, words, SMALL)
     for i in range(TILE):
@@ -48,13 +48,13 @@ def draw_tile(canvas, left, words, is_used):
 
 
 def draw_store(canvas):
-    """The stores of c(i, j) in this stage and in variant 1."""
+    """Draws the stores of c(i, j) in this stage and in variant 1."""
     canvas.text(170, 12, "store of c(i, j), a tile of C", bold=True)
     draw_tile(canvas, 16, "this stage: 8 sectors", lambda i, j: i in (4, 5))
     draw_tile(canvas, 196, "variant 1: 16 sectors", lambda i, j: j in (4, 5))
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_load, draw_store)):
         draw_one(panel)

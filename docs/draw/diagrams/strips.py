@@ -1,4 +1,4 @@
-"""The part of C that can be computed after each strip of columns of A has arrived, in stage 11 of AᵀA."""
+"""The part of C that can be computed as soon as each strip of columns of A has arrived, in stage 11 of AᵀA."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, PURPLE, SMALL
 
@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """A on the left or above, C next to it or below."""
+    """Draws A on the left or above, C next to it or below."""
     cell = 56
     side = cell * STRIPS
     left = 0 if canvas.is_wide else (canvas.width - side) / 2

@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def draw_row(canvas):
-    """The positions of each lane, and the elements that move to the next lane."""
+    """Draws the positions of each lane, and the elements that move to the next lane."""
     canvas.text(170, 12, f"the row before step k = {STEP}", bold=True)
     left, cell, gap, top = 8, 18, 10, 74
     for lane in range(LANES):
@@ -34,7 +34,7 @@ def draw_row(canvas):
 
 
 def draw_step(canvas):
-    """The operations of one step of a warp, in time."""
+    """Draws the operations of one step of a warp, in time."""
     canvas.text(170, 12, "the operations of a step", bold=True)
     rows = ((48, ((6, 84, "3 updates", BLUE, 0.3), (94, 240, "29 other updates", BLUE, 0.16))),
             (100, ((94, 130, "reciprocal, quotient", ORANGE, 0.5), (228, 70, "shuffle α", ORANGE, 0.25))),
@@ -47,6 +47,6 @@ def draw_step(canvas):
 
 
 def draw(canvas):
-    """The row on the left or at the top, the step to its right or below."""
+    """Draws the row on the left or at the top, the step to its right or below."""
     for panel, draw_one in zip(canvas.panels(2), (draw_row, draw_step)):
         draw_one(panel)

@@ -14,7 +14,7 @@ CAPTION = (
 
 
 def grid(canvas, rows, cols, colour, marked):
-    """Cells, starting at (rows[0], cols[0]); the frame is pale."""
+    """Draws a grid of cells with the given ranges of rows and columns; the halo around the results is pale."""
     for i in range(*rows):
         for j in range(*cols):
             is_marked, is_own = (i, j) in marked, 0 <= i < ROWS and 0 <= j < COLS
@@ -23,7 +23,7 @@ def grid(canvas, rows, cols, colour, marked):
 
 
 def draw(canvas):
-    """Cells, sums, results."""
+    """Draws the cells, the sums and the results."""
     at = (1, 3)
     around = [(i, j) for i in range(at[0] - 1, at[0] + 2) for j in range(at[1] - 1, at[1] + 2)]
     left = 0 if canvas.is_wide else (canvas.width - CELL * (COLS + 2)) / 2

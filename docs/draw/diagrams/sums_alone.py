@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def draw_stage(canvas, name, moduli, tile, registers, together):
-    """The registers of a thread by their contents, and the tile of the block."""
+    """Draws the registers of a thread by their contents, and the tile of the block."""
     sums = tile[0] * tile[1] // THREADS
     canvas.text(152, -28, name, bold=True)
     held = [(ORANGE, 0.65)] * sums + [(BLUE, 0.4)] * (4 * together) + [(GREEN, 0.4)] * (2 * together)
@@ -33,7 +33,7 @@ def draw_stage(canvas, name, moduli, tile, registers, together):
 
 
 def draw(canvas):
-    """Two panels and a key."""
+    """Draws two panels and a key."""
     ten, twelve = canvas.panels(2)
     draw_stage(ten.part(18, 44), "stage 10", "15 moduli in sequence", (64, 64), 165, 16)
     draw_stage(twelve.part(18, 44), "stage 12", "one modulus", (128, 256), 171, 0)

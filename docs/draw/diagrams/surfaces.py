@@ -4,7 +4,7 @@ from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
 TITLE = "Edges of rows and of blocks"
 HEIGHT = {"wide": 270, "narrow": 540}
-SIDE, RANKS = 192, 4  # of the field; blocks a side
+SIDE, RANKS = 192, 4  # pixels per side of the field, and blocks per side
 ALTERNATIVE = (
     "The same square field, distributed among sixteen ranks in two ways. On the left, each rank owns a sixteenth of the rows: a flat strip "
     "with two long edges. "
@@ -14,7 +14,7 @@ CAPTION = ("Sixteen ranks and n columns. A strip sends 2 n cells per step in two
 
 
 def draw_rows(canvas):
-    """Strips."""
+    """Draws a field that is distributed in strips of rows."""
     canvas.text(170, 12, "rows", bold=True)
     left, top, height = (340 - SIDE) / 2, 30, SIDE / RANKS ** 2
     for rank in range(RANKS ** 2):
@@ -25,7 +25,7 @@ def draw_rows(canvas):
 
 
 def draw_blocks(canvas):
-    """Blocks."""
+    """Draws a field that is distributed in blocks."""
     canvas.text(170, 12, "blocks", bold=True)
     left, top, side = (340 - SIDE) / 2, 30, SIDE / RANKS
     for rank in range(RANKS ** 2):
@@ -39,6 +39,6 @@ def draw_blocks(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_rows, draw_blocks)):
         draw_one(panel)

@@ -4,7 +4,7 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
 TITLE = "A sweep of six steps at the seam of two GPUs"
 HEIGHT = {"wide": 314, "narrow": 314}
-STEPS, SHOWN = 6, 18  # rows shown of either GPU
+STEPS, SHOWN = 6, 18  # steps, and rows shown of each GPU
 LEVEL = 14
 ALTERNATIVE = (
     "Rows around the seam between two GPUs during six steps, from top to bottom. The trapezoid of each edge loads "
@@ -16,7 +16,8 @@ CAPTION = (
 
 
 def draw_gpu(canvas, row, is_left):
-    """The trapezoids of a GPU's edge and of its interior; `row` says where a row behind the seam lies."""
+    """Draws the trapezoids of a GPU's edge and of its interior; `row` maps the distance of a row from the seam to its
+    position."""
     side = -1 if is_left else 1
 
     def x(behind):
@@ -38,7 +39,7 @@ def draw_gpu(canvas, row, is_left):
 
 
 def draw(canvas):
-    """GPU 0 above, GPU 1 below, the same rows below each other."""
+    """Draws GPU 0 above and GPU 1 below; the same row has the same horizontal position in both."""
     cell = canvas.width / (2 * SHOWN) * 0.9
     middle = canvas.width / 2
 

@@ -4,7 +4,8 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
 TITLE = "Concurrent tiles in a column, and in a rectangle"
 HEIGHT = {"wide": 330, "narrow": 660}
-TILES, FIRST, AT_WORK, SIDE = 16, 4, 12, 15  # the first incomplete column, and pixels of a tile
+TILES, FIRST, AT_WORK, SIDE = 16, 4, 12, 15  # tiles per side, the first incomplete column, tiles that run, and pixels
+                                             # per tile
 ALTERNATIVE = (
     "Two triangles of 16 by 16 tiles with four complete columns. On the left, twelve tiles of one column run at "
     "the same time and read twelve rows of tiles. On the right, twelve tiles in three rows and four columns read "
@@ -15,7 +16,7 @@ CAPTION = (
 
 
 def draw_order(canvas, name, at_work, words):
-    """The triangle, the tiles that run, and the rows that they read."""
+    """Draws the triangle, the tiles that run, and the rows that they read."""
     side = TILES * SIDE
     canvas.text(side / 2, -22, name, bold=True)
     rows, columns = ({tile[axis] for tile in at_work} for axis in (0, 1))
@@ -33,7 +34,7 @@ def draw_order(canvas, name, at_work, words):
 
 
 def draw(canvas):
-    """Stage 20 on the left or above, stage 22 on the right or below."""
+    """Draws stage 20 on the left or above, stage 22 on the right or below."""
     column = {(i, FIRST) for i in range(FIRST, FIRST + AT_WORK)}
     rectangle = {(i, j) for i in range(9, 12) for j in range(FIRST, 2 * FIRST)}
     for panel, name, at_work, words in zip(

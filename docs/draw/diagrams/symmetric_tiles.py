@@ -4,7 +4,7 @@ from draw.canvas import BLUE, ORANGE, SMALL
 
 TITLE = "One triangle of C, in units and blocks"
 HEIGHT = {"wide": 250, "narrow": 270}
-UNITS, BLOCK, CELL = 8, 4, 24  # units of C in each direction; units of a block; pixels
+UNITS, BLOCK, CELL = 8, 4, 24  # units of C in each direction, units of a block, pixels per unit
 ALTERNATIVE = (
     "A square of eight by eight units, in two blocks of four rows. In each block, four rows of units begin at the diagonal and "
     "form a staircase. To the right of the upper block's square, all units are one rectangle.")
@@ -14,7 +14,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """The staircase, the rectangle, and a key."""
+    """Draws the staircase, the rectangle, and a key."""
     left, top = (canvas.width - UNITS * CELL) / 2, 6
     canvas.box(left, top, UNITS * CELL, UNITS * CELL, edge=0.6, dashed=True)
     for first in range(0, UNITS, BLOCK):

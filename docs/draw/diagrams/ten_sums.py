@@ -4,7 +4,7 @@ from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
 TITLE = "Row sums for eight results: 24 in stage 06, ten in stage 07"
 HEIGHT = {"wide": 306, "narrow": 612}
-ROWS, PITCH, MARKED = 8, 24, 4  # rows of a column, pixels, and the row whose sum is followed
+ROWS, PITCH, MARKED = 8, 24, 4  # rows of a column, pixels per row, and the row whose sum is followed
 ALTERNATIVE = (
     "Eight results of a column. In stage 06, each result has three row sums of its own, so the sum of row 4 is "
     "computed three times. In stage 07, there are ten row sums, each of which is computed once and used for up to "
@@ -16,12 +16,12 @@ CAPTION = (
 
 
 def draw_one(canvas, x, row, colour, number):
-    """A sum or a result, labelled with its row."""
+    """Draws a sum or a result, labelled with its row."""
     canvas.box(x, PITCH * row, 30, PITCH - 5, f"{number}", colour, 0.5 if colour == ORANGE else 0.2, edge=0.5, size=SMALL)
 
 
 def draw_each(canvas):
-    """Stage 06: each result computes its own three sums."""
+    """Draws stage 06: each result computes its own three sums."""
     canvas.text(150, -46, "06: 24 sums, three for each result", bold=True)
     canvas.text(86, -14, "sums along x", SMALL)
     for row in range(1, ROWS + 1):
@@ -32,7 +32,7 @@ def draw_each(canvas):
 
 
 def draw_once(canvas):
-    """Stage 07: ten sums, each for up to three results."""
+    """Draws stage 07: ten sums, each for up to three results."""
     canvas.text(150, -46, "07: ten sums, each computed once", bold=True)
     canvas.text(86, -14, "sums along x", SMALL)
     for summed in range(ROWS + 2):
@@ -51,7 +51,7 @@ def draw_once(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_panel in zip(canvas.panels(2, 300), (draw_each, draw_once)):
         here = panel.part(0 if canvas.is_wide else 15, 60)
         here.text(237, -14, "results", SMALL)

@@ -1,4 +1,5 @@
-"""The iterations of a block in stages 15 and 16 of advection: fetching before the sums, and fetching during the sums."""
+"""The iterations of a thread block in stages 15 and 16 of advection: rows are fetched before the sums, or during the
+sums."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
@@ -6,7 +7,7 @@ TITLE = "One buffer for eight rows, and three"
 HEIGHT = {"wide": 312, "narrow": 312}
 BEGIN, UNIT = {"wide": 74, "narrow": 50}, {"wide": 50, "narrow": 20}
 PLACES, AHEAD, TURNS = 3, 2, 6
-FETCH, SUM = 2, 2  # units of time that rows are in transit and that they are summed
+FETCH, SUM = 2, 2  # duration of fetching rows and of summing them, as drawn
 END = FETCH + SUM * TURNS
 ALTERNATIVE = (
     "Timelines of stages 15 and 16. With one buffer, rows are fetched and summed alternately. With three buffers, "
@@ -19,7 +20,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """Stage 15 above stage 16, at one scale."""
+    """Draws stage 15 above stage 16, with the same scale."""
     width = "wide" if canvas.is_wide else "narrow"
     begin, unit = BEGIN[width], UNIT[width]
     one, three = canvas.part(8, 0), canvas.part(8, 100)

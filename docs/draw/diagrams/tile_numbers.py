@@ -15,12 +15,12 @@ CAPTION = ("The thread block that claims tile 13 waits for tiles 2, 4, 7, 9 and 
 
 
 def number(row, column):
-    """Column by column, from the diagonal down."""
+    """The index of a tile: tiles are counted column by column, from the diagonal down."""
     return sum(SIDE - before for before in range(column)) + row - column
 
 
 def draw(canvas):
-    """The triangle, and what colours mean."""
+    """Draws the triangle, and the meaning of the colours."""
     left = (canvas.width - (SIDE * CELL + 290)) / 2 if canvas.is_wide else (canvas.width - SIDE * CELL) / 2
     here = canvas.part(left, 26)
     row, column = MARKED

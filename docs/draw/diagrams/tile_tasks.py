@@ -1,4 +1,5 @@
-"""The tasks of a factorisation of four by four tiles, and which task waits for which. A scheme without times."""
+"""The tasks of a factorisation of four by four tiles, and the dependences between them. The figure is a scheme without
+times."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
@@ -16,7 +17,7 @@ LOOKS = {"factorise": (ORANGE, 0.5), "solve": (BLUE, 0.35), "update": (GREEN, 0.
 
 
 def turns():
-    """Kind, row and column of the tasks in the order in which they are created, with the step."""
+    """Yields kind, row, column and step of the tasks, in the order in which they are created."""
     for k in range(TILES):
         yield "factorise", k, k, k
         yield from (("solve", i, k, k) for i in range(k + 1, TILES))
@@ -29,7 +30,7 @@ def reads(kind, i, j, k):
 
 
 def graph():
-    """The tasks with their levels, and pairs of tasks of which the second waits for the first, according to `depend`."""
+    """The tasks with their levels, and the pairs of tasks whose second task waits for the first, according to `depend`."""
     last, levels, waits = {}, {}, []
     for turn in turns():
         before = [last[tile] for tile in sorted(reads(*turn)) if tile in last]
@@ -40,12 +41,12 @@ def graph():
 
 
 def lane(i, j):
-    """A tile has the same lane in all levels, so that no box is between one of its tasks and the next."""
+    """The lane of a tile, which is the same in all levels, so that no box lies between two successive tasks of the tile."""
     return 2.5 if i == 0 else 1.5 * i - 0.5 if j == 0 else i * (i - 1) / 2 + j - 1
 
 
 def draw(canvas):
-    """In either width."""
+    """Draws the diagram for either width."""
     levels, waits = graph()
     width, height = (44, 24) if canvas.is_wide else (40, 24)
     if canvas.is_wide:

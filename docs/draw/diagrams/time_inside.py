@@ -1,4 +1,4 @@
-"""Where a grid is stored in stages 10 and 11 of local volatility, over three time steps."""
+"""The location of a grid in stages 10 and 11 of local volatility, over three time steps."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
@@ -15,12 +15,12 @@ CAPTION = (
 
 
 def memory(canvas, width):
-    """A bar above a timeline."""
+    """Draws a bar above a timeline."""
     canvas.box(0, 26, width, 22, "memory", fill=0.1, edge=0.5, size=SMALL)
 
 
 def both_kernels(canvas, width, is_wide):
-    """A step of stage 10: the arrays that its kernels read and write."""
+    """Draws a step of stage 10: the arrays that its kernels read and write."""
     half = width / 2
     for n, (name, traffic) in enumerate((("along x", ("R↓", "d↑", "d↓", "W↑")), ("along y", ("W↓", "R↓", "R↑")))):
         left = half * n
@@ -34,18 +34,18 @@ def both_kernels(canvas, width, is_wide):
 
 
 def one_kernel(canvas, width, is_wide):
-    """A step of stage 11."""
+    """Draws a step of stage 11."""
     half = width / 2
     for n, name in enumerate(("along x", "along y")):
         canvas.box(half * n + 5, 112, half - 10, 28, name if is_wide else name[-1], BLUE, 0.22, edge=0.8, size=SMALL)
         canvas.box(half * n - 2, 108, 4, 36, colour=GREEN, fill=0.85, edge=0)
-    for part in (0.24, 0.76):  # where pieces of columns tell each other what they do
+    for part in (0.24, 0.76):  # the exchanges between the threads of a column's segments
         canvas.box(half * part - 2, 108, 4, 36, colour=GREEN, fill=0.85, edge=0)
     canvas.arrow((half / 2, 49), (half / 2, 111), width=0.7)
 
 
 def draw(canvas):
-    """Stage 10 above stage 11."""
+    """Draws stage 10 above stage 11."""
     left, width = (30, 740) if canvas.is_wide else (4, 332)
     step = (width - 40) / STEPS
     for n, (name, draw_step) in enumerate((("10: two kernels per step", both_kernels), ("11: one kernel for all steps", one_kernel))):

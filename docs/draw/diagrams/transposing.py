@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, ORANGE, PURPLE
 TITLE = "A stream for the transposition, between copies and products"
 HEIGHT = {"wide": 236, "narrow": 262}
 BEGIN, UNIT = 66, {"wide": 41, "narrow": 15}
-COPY, PRODUCT, TURN = 3, 3.8, 0.8  # durations of a panel, a slice and a transposition, not to scale
+COPY, PRODUCT, TURN = 3, 3.8, 0.8  # durations of a panel's copy, of a slice and of a transposition, not to scale
 ALTERNATIVE = (
     "Three streams from left to right: copies of panels, transpositions and products. Panels A0 and A2 pass "
     "through one buffer, and A1 and A3 through the other one. Dashed arrows lead from each transposition to the "
@@ -16,11 +16,11 @@ CAPTION = (
 
 
 def draw(canvas):
-    """Copies, transpositions, products."""
+    """Draws the copies, the transpositions and the products."""
     unit = UNIT["wide" if canvas.is_wide else "narrow"]
     here = canvas.part(4, 0)
     copies, turns, products = 26, 92, 158
-    begins = [0, 2 * COPY, 3 * COPY, 4 * COPY]  # of the panels of A; the panel of B follows the first one
+    begins = [0, 2 * COPY, 3 * COPY, 4 * COPY]  # begins of the copies of A's panels; the panel of B follows the first one
     ends = [begin + COPY for begin in begins]
     here.lane(copies, "copies", BEGIN, unit, (COPY, COPY, "B0", GREEN),
               *((begin, COPY, f"A{n}", PURPLE if n % 2 else BLUE) for n, begin in enumerate(begins)))

@@ -17,7 +17,7 @@ CELL = 22
 
 
 def rows(canvas, top, first, count, look_of):
-    """The pairs of a warp, read and after each step."""
+    """Draws the pairs of a warp when they are read and after each step."""
     for step in range(STEPS + 1):
         for n in range(count):
             colour, fill, words = look_of(step, n)
@@ -26,25 +26,25 @@ def rows(canvas, top, first, count, look_of):
 
 
 def following(step, n):
-    """The look of a pair: kept, valid, or invalid."""
+    """The look of a pair in a warp that follows: kept, valid, or invalid."""
     if n >= STEPS:
         return GREEN, 0.5, ""
     return (BLUE, 0.16, "") if n >= step else (INK, 0, "")
 
 
 def leading(step, n):
-    """The same for the pairs that lead."""
+    """The look of a pair in the warp that leads."""
     return (ORANGE, 0.6, "α") if n == step else (BLUE, 0.16, "") if n > step else (INK, 0, "")
 
 
 def names(canvas, x, top):
-    """The names of the rows."""
+    """Draws the names of the rows."""
     for step, name in enumerate(("read", "after step 1", *map(str, range(2, STEPS + 1)))):
         canvas.text(x, top + 22 * step + 9, name, SMALL, ha="right")
 
 
 def draw(canvas):
-    """Two warps that follow, and one that leads."""
+    """Draws two warps that follow, and the warp that leads."""
     follow = canvas.part(92 if canvas.is_wide else 72, 0)
     follow.text(CELL * 6, 12, "two warps that follow", bold=True)
     for warp in range(2):

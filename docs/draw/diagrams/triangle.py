@@ -1,4 +1,4 @@
-"""The tile of C that each block of stage 06 computes, and its transposed tile."""
+"""The tile of C that each block of stage 06 computes, and the transposed copy of this tile."""
 
 import math
 
@@ -17,13 +17,13 @@ CAPTION = (
 
 
 def tile_of_triangle(index):
-    """As in the kernel."""
+    """The row and the column of the tile with an index, computed as in the kernel."""
     q = int((math.sqrt(8 * index + 1) - 1) / 2)
     return index - q * (q + 1) // 2, q
 
 
 def draw(canvas):
-    """One square."""
+    """Draws C as one square of tiles."""
     cell = 44
     here = canvas.part((canvas.width - cell * SIDE) / 2, 24)
     for n in range(SIDE):

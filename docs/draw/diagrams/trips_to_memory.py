@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def draw_stage(canvas, name, unit, trips, loads):
-    """Loads in flight, in so many trips; returns when the block is inverted."""
+    """Draws loads in flight, in `trips` trips to memory. Returns the time at which the block is inverted."""
     begin = BEGIN["wide" if canvas.is_wide else "narrow"]
     canvas.text(0, 0, name, ha="left", bold=True)
     canvas.text(0, 32, "loads", SMALL, ha="left")
@@ -30,7 +30,7 @@ def draw_stage(canvas, name, unit, trips, loads):
 
 
 def draw(canvas):
-    """Stage 15 above stage 16, and the gain."""
+    """Draws stage 15 above stage 16, and the gain."""
     unit = UNIT["wide" if canvas.is_wide else "narrow"]
     here = canvas.part(8 if canvas.is_wide else 2, 14)
     late = draw_stage(here, "15: some, and then some more", unit, 4, 3)

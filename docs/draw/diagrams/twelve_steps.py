@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, SMALL
 TITLE = "Steps convolved to a filter"
 HEIGHT = {"wide": 384, "narrow": 384}
 COURANT, REACH = 0.25, 12
-UP = 64  # pixels for a weight of 1
+UP = 64  # pixels per unit of weight
 ALTERNATIVE = (
     "Four charts of weights for neighbours from 12 cells before a cell to 12 cells after it. After one step there "
     "are three weights, after two steps five, and after twelve steps 25, most of which are almost zero.")
@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def convolved(steps):
-    """The weights of several steps, by the distance of the neighbour."""
+    """The weights of several steps, by the offset of the neighbour."""
     step = {-1: COURANT * (COURANT + 1) / 2, 0: 1 - COURANT * COURANT, 1: COURANT * (COURANT - 1) / 2}
     weights = {0: 1}
     for _ in range(steps):
@@ -25,7 +25,7 @@ def convolved(steps):
 
 
 def draw(canvas):
-    """A row of bars for each number of steps."""
+    """Draws a row of bars for each number of steps."""
     left, unit = (110, 22) if canvas.is_wide else (60, 10.8)
     for steps, bottom in ((1, 72), (2, 156), (3, 240), (REACH, 324)):
         weights = convolved(steps)

@@ -4,8 +4,9 @@ from draw.canvas import BLUE, GREEN, ORANGE, PURPLE, SMALL
 
 TITLE = "Two barriers per step order all accesses"
 HEIGHT = {"wide": 424, "narrow": 424}
-WIDTH, HIGH, PITCH = 108, 22, 29  # of an operation of a rank
-COLUMNS = 46, 228  # where the two ranks' columns begin
+WIDTH, HIGH, PITCH = 108, 22, 29  # width and height of an operation of a rank, and the distance between operations, in
+                                  # pixels
+COLUMNS = 46, 228  # horizontal positions of the columns of the two ranks
 ALTERNATIVE = (
     "Two ranks over two steps, from top to bottom. Each rank updates the halves of its interior during two "
     "barriers, and loads rows and columns of its neighbour after them. Each arrow between accesses of different "
@@ -17,12 +18,12 @@ ORDER = "upper half", "load rows of {}", "lower half", "load columns of {}", "ed
 
 
 def y(step, part):
-    """The top of the box of an operation."""
+    """The upper edge of the box of an operation."""
     return 32 + PITCH * (len(ORDER) * step + part) + 12 * step
 
 
 def draw(canvas):
-    """Two columns, the barriers across, and three arrows."""
+    """Draws two columns, the barriers across them, and three arrows."""
     here = canvas.part((canvas.width - 340) / 2, 0)
     start, end = COLUMNS[0] + WIDTH, COLUMNS[1]
     for step in range(2):

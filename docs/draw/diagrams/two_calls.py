@@ -1,4 +1,4 @@
-"""What the two calls of MPI_Sendrecv move in stage 01 of advection on many processes."""
+"""The rows that the two calls of MPI_Sendrecv transfer in stage 01 of advection on many processes."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
@@ -6,7 +6,7 @@ TITLE = "Two calls fill both halos"
 HEIGHT = {"wide": 318, "narrow": 652}
 RANKS, ROWS, COLS = 3, 3, 8
 CELL = 13
-PITCH = CELL * (ROWS + 2) + 18  # from rank to rank
+PITCH = CELL * (ROWS + 2) + 18  # pixels from rank to rank
 ALTERNATIVE = (
     "Three ranks with three rows each between two halo rows, twice. In the first call, each top row goes up into "
     "the halo of the rank above. In the second call, each bottom row goes down into the halo of the rank below.")
@@ -16,7 +16,8 @@ CAPTION = (
 
 
 def rank_rows(canvas, sent, filled):
-    """A rank's rows between the halo rows: the row that is sent, the row that arrives, and the row that has arrived before."""
+    """Draws a rank's rows with its halo rows, and marks the row that is sent, the row that arrives, and the row that
+    has arrived before."""
     for i in range(ROWS + 2):
         for j in range(COLS + 2):
             is_halo, is_side = i in (0, ROWS + 1), j in (0, COLS + 1)
@@ -31,7 +32,7 @@ def rank_rows(canvas, sent, filled):
 
 
 def draw_call(canvas, name, is_up):
-    """The rows of all ranks, and arrows to their destinations."""
+    """Draws the rows of all ranks, and arrows to their destinations."""
     canvas.text(170, 12, name, bold=True)
     left, top, width = 86, 34, CELL * (COLS + 2)
     sent, filled = (1, (ROWS + 1,)) if is_up else (ROWS, (0, ROWS + 1))
@@ -50,7 +51,7 @@ def draw_call(canvas, name, is_up):
 
 
 def draw(canvas):
-    """The two calls, and the meaning of the colours."""
+    """Draws the two calls, and the meaning of the colours."""
     for panel, name, is_up in zip(canvas.panels(2), ("first call: top rows go up", "second call: bottom rows go down"), (True, False)):
         draw_call(panel, name, is_up)
     entries = (BLUE, 0.6, "is sent"), (ORANGE, 0.5, "arrives in the halo"), (GREEN, 0.2, "from the rank's own cells, later")

@@ -1,4 +1,4 @@
-"""Which columns of A an element of C is made of, in AᵀA."""
+"""The columns of A from which an element of C is computed, in AᵀA."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
@@ -15,7 +15,7 @@ CAPTION = (
 
 
 def draw_matrix(canvas, name, rows, colour_of):
-    """A matrix of cells, with a name above it."""
+    """Draws a matrix of cells, with a name above it."""
     canvas.text(CELL * COLS / 2, -28, name, bold=True)
     for k in range(rows):
         for j in range(COLS):
@@ -26,7 +26,7 @@ def draw_matrix(canvas, name, rows, colour_of):
 
 
 def draw(canvas):
-    """A and C side by side."""
+    """Draws A and C side by side."""
     left = (canvas.width - 300) / 2
     a = canvas.part(left, 46)
     draw_matrix(a, "A", ROWS, lambda k, j: (GREEN, 0.6) if j == I else (BLUE, 0.6) if j == J else (BLUE, 0.05))

@@ -5,8 +5,8 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 TITLE = "One block of L in flight, and two"
 HEIGHT = {"wide": 292, "narrow": 292}
 BEGIN, UNIT = {"wide": 66, "narrow": 46}, {"wide": 23.5, "narrow": 9.8}
-TRIP, USE = 6, 1  # lengths as drawn: a trip to memory, and the products of a step
-NUMBER = 4  # of the block of equations, which has so many blocks of L
+TRIP, USE = 6, 1  # durations as drawn: a round trip to memory, and the products of a step
+NUMBER = 4  # the index of the block of equations, which is also its number of blocks of L
 ALTERNATIVE = (
     "Two timelines of a thread with two sets of registers. In stage 11, one set receives four blocks of L one "
     "after the other, and the other one contains the inverse. In stage 12, both sets receive blocks, so two are "
@@ -18,13 +18,13 @@ CAPTION = (
 
 
 def at(canvas, when):
-    """Where a time is."""
+    """The horizontal position of a time."""
     form = "wide" if canvas.is_wide else "narrow"
     return BEGIN[form] + UNIT[form] * when
 
 
 def lane(canvas, y, name, parts):
-    """A set of registers: its loads, contents and uses."""
+    """Draws a set of registers: its loads, contents and uses."""
     canvas.text(0, y + 13, name, SMALL, ha="left")
     for first, length, words, colour, fill in parts:
         x = at(canvas, first)
@@ -32,14 +32,14 @@ def lane(canvas, y, name, parts):
 
 
 def ended(canvas, when, top, bottom):
-    """A dashed line at the end of all products; returns where it is."""
+    """Draws a dashed line at the end of all products; returns its horizontal position."""
     x = at(canvas, when)
     canvas.line((x, top), (x, bottom), colour=INK, dashed=True)
     return x
 
 
 def draw(canvas):
-    """Stage 11 above stage 12."""
+    """Draws stage 11 above stage 12."""
     here = canvas.part(8 if canvas.is_wide else 2, 14)
     here.text(0, 0, "11: a set for L, a set for the inverse", ha="left", bold=True)
     turn, end = TRIP + USE, (TRIP + USE) * NUMBER
@@ -51,7 +51,8 @@ def draw(canvas):
     below.text(0, 0, "12: two sets for L", ha="left", bold=True)
     even, odd = [], []
     for n in range(NUMBER // 2):
-        used, begin = turn * n + TRIP, turn * n + (USE if n else 0)  # both sets begin at once; odd ones are used after even ones
+        used, begin = turn * n + TRIP, turn * n + (USE if n else 0)  # the loads of both sets begin at the same time;
+                                                                     # the odd set is used after the even set
         even += [(turn * n, TRIP, f"L {2 * n} comes", BLUE, 0.18), (used, USE, "", BLUE, 0.8)]
         odd += [(begin, used + USE - begin, f"L {2 * n + 1} comes", ORANGE, 0.18), (used + USE, USE, "", ORANGE, 0.8)]
     lane(below, 18, "even", [*even, (2 * turn, USE, "", GREEN, 0.18), (2 * turn + USE, USE, "", GREEN, 0.8)])

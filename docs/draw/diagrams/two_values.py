@@ -1,10 +1,10 @@
-"""Digits that stage 07 of the workload nbody keeps and f32 alone would lose: in differences of positions and in long sums."""
+"""The digits that stage 07 of the workload nbody keeps and f32 would lose: in differences of positions and in long sums."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
 TITLE = "Positions as two f32 values each, and sums in two levels"
 HEIGHT = {"wide": 262, "narrow": 510}
-GRID, COUNT = 44, 7  # pixels between values of f32, and the number of values drawn
+GRID, COUNT = 44, 7  # pixels between adjacent values of f32, and the number of values drawn
 POSITIONS = ((1.42, BLUE, "ᵢ"), (4.3, ORANGE, "ⱼ"))
 ALTERNATIVE = (
     "First: the values that f32 can represent as ticks, and two bodies between them. High parts lead to the "
@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def draw_positions(canvas):
-    """Two positions between values of f32."""
+    """Draws two positions between adjacent values of f32."""
     canvas.text(170, 12, "positions, far from the origin", bold=True)
     here, y = canvas.part(38, 0), 124
     here.line((-24, y), (GRID * (COUNT - 1) + 24, y))
@@ -41,7 +41,7 @@ def draw_positions(canvas):
 
 
 def draw_sums(canvas):
-    """The terms of the tiles, the sums of the tiles, and the total sum."""
+    """Draws the terms of the tiles, the sums of the tiles, and the total sum."""
     canvas.text(170, 12, "the sum of a body", bold=True)
     width, left = 66, 10
     for n in range(4):
@@ -60,6 +60,6 @@ def draw_sums(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_positions, draw_sums)):
         draw_one(panel)

@@ -5,9 +5,9 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 TITLE = "Vectors from both ends, and a partial sum for each lane"
 HEIGHT = {"wide": 300, "narrow": 600}
 K, LANES = 18, 4
-FIRST = LANES  # the second block is drawn
-CELL, LANE = 18, 40  # pixels of a number in the row, and in a vector
-PITCH, LINE = 14, 25  # from an addition to the next in a chain, and from chain to chain
+FIRST = LANES  # the first element of the block that is drawn, which is the second block
+CELL, LANE = 18, 40  # pixels per element in the row, and per element in a vector
+PITCH, LINE = 14, 25  # pixels between additions in a dependency chain, and between chains
 ALTERNATIVE = (
     "First: a row of 18 elements. Elements 4 to 7 are one vector, their mirror images 10 to 13 are another one, "
     "which is reversed, and each lane updates a pair. Second: one chain of 16 additions, or eight chains of two "
@@ -19,7 +19,7 @@ CAPTION = (
 
 
 def draw_vectors(canvas):
-    """The row, and a vector from either side."""
+    """Draws the row, and a vector from either side of the row."""
     mirror = K - FIRST - LANES
     canvas.text(4, 12, "y", ha="left", bold=True)
     for i in range(K):
@@ -42,7 +42,7 @@ def draw_vectors(canvas):
 
 
 def draw_chain(canvas):
-    """The sum of stage 03."""
+    """Draws the sum of stage 03."""
     canvas.text(0, -26, "03: one sum", SMALL)
     for n in range(4 * LANES):
         canvas.dot(0, PITCH * n, 4, GREEN)
@@ -51,7 +51,7 @@ def draw_chain(canvas):
 
 
 def draw_lanes(canvas):
-    """The sums of stage 04, and how they are added up."""
+    """Draws the sums of stage 04, and the additions that combine them."""
     canvas.text(LINE * (LANES - 0.5), -26, "04: eight sums", SMALL)
     for n, words in enumerate(("of low", "of high")):
         canvas.text(LINE * (LANES * (n + 0.5) - 0.5), -11, words, SMALL)
@@ -72,7 +72,7 @@ def draw_lanes(canvas):
 
 
 def draw(canvas):
-    """Vectors on the left or above, sums beside or below them."""
+    """Draws vectors on the left or above, sums beside or below them."""
     vectors, sums = canvas.panels(2)
     vectors.text(170, 12, "04: a vector from each end", bold=True)
     draw_vectors(vectors.part(0, 42))

@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, ORANGE, PURPLE, SMALL
 TITLE = "One system after the other, and one row of all systems"
 HEIGHT = {"wide": 262, "narrow": 530}
 ROWS, SYSTEMS, LANES = 6, 8, 2
-ROW, SYSTEM = 3, 3  # that are at work
+ROW, SYSTEM = 3, 3  # the row and the system that are being computed
 AT, SIDE, LEFT, TOP = 28, 22, 44, 58
 ALTERNATIVE = (
     "A grid with rows downwards and systems to the right, twice. In stage 14, one system after the other is "
@@ -18,12 +18,12 @@ CAPTION = (
 
 
 def x(j):
-    """The left edge of a system."""
+    """The left edge of a system in pixels."""
     return LEFT + AT * j
 
 
 def grid(canvas, is_done, is_at_work):
-    """Rows of systems, and arrows to those at work."""
+    """Draws rows of systems, and arrows to those that are being computed."""
     for n in range(max(ROWS, SYSTEMS)):
         if n < ROWS:
             canvas.text(LEFT - 10, TOP + AT * n + SIDE / 2, f"{n}", SMALL, ha="right")
@@ -39,7 +39,7 @@ def grid(canvas, is_done, is_at_work):
 
 
 def kept(canvas, systems, size, words):
-    """The pivots that are stored."""
+    """Draws the pivots that are stored."""
     for i in range(ROWS):
         for j in range(systems):
             canvas.box(size * j, AT * i + (SIDE - size) / 2, size - 1, size, colour=GREEN, fill=0.4 if i < ROW else 0, edge=0.4)
@@ -47,14 +47,14 @@ def kept(canvas, systems, size, words):
 
 
 def draw_systems(canvas):
-    """Stage 14."""
+    """Draws stage 14."""
     canvas.text(170, 12, "14: down one system, then the next", bold=True)
     grid(canvas, lambda i, j: (j, i) < (SYSTEM, ROW), lambda i, j: (i, j) == (ROW, SYSTEM))
     kept(canvas.part(x(SYSTEMS) + 22, TOP), 1, SIDE, "pivots stored")
 
 
 def draw_rows(canvas):
-    """Stage 15."""
+    """Draws stage 15."""
     canvas.text(170, 12, "15: a row of all systems, then the next", bold=True)
     grid(canvas, lambda i, j: i < ROW, lambda i, j: i == ROW)
     for j in range(0, SYSTEMS, LANES):
@@ -63,6 +63,6 @@ def draw_rows(canvas):
 
 
 def draw(canvas):
-    """Stage 14 on the left or above, stage 15 beside or below it."""
+    """Draws stage 14 on the left or above, stage 15 beside or below it."""
     for panel, draw_one in zip(canvas.panels(2), (draw_systems, draw_rows)):
         draw_one(panel)

@@ -12,7 +12,7 @@ CAPTION = "Not to scale. Green boxes are launches by the host, blue boxes are wo
 
 
 def rows(canvas, top, name):
-    """The name of a stage, and a line for host and GPU."""
+    """Draws the name of a stage, and one line each for the host and the GPU."""
     canvas.text(0, top - 14, name, ha="left", bold=True)
     canvas.text(0, top + 8, "host", SMALL, ha="left")
     canvas.text(0, top + 34, "GPU", SMALL, ha="left")
@@ -20,7 +20,8 @@ def rows(canvas, top, name):
 
 
 def draw(canvas):
-    """One timeline per stage: the host launches before each kernel, once, or ahead."""
+    """Draws one timeline per stage. The host launches each kernel separately, launches once, or launches ahead of the
+    GPU."""
     step = ("inner\nproduct", "update") if canvas.is_wide else ("i. p.", "upd.")
     short, long = (62, 180) if canvas.is_wide else (44, 112)
     for n, (name, launches, kernels, width, gap) in enumerate((

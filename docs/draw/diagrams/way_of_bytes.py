@@ -1,4 +1,4 @@
-"""The way of bytes from the L2 cache to the tensor cores, in stages 12 and 13 of AᵀA."""
+"""The path of the data from the L2 cache to the tensor cores, in stages 12 and 13 of AᵀA."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
@@ -16,18 +16,18 @@ STATIONS = {"cache": 26, "first": 76, "shared": 130, "second": 188, "cores": 240
 
 
 def station(canvas, name, words, colour, fill=0.2, width=220, height=28):
-    """A box for a place where bytes are stored."""
+    """Draws a box for a location in which bytes are stored."""
     canvas.box(160 - width / 2, STATIONS[name], width, height, words, colour, fill, size=SMALL)
 
 
 def way(canvas, start, end, words):
-    """An arrow from one box down to another, with the operation that moves the bytes."""
+    """Draws an arrow from one box down to another, with the operation that moves the bytes."""
     canvas.arrow((160, start), (160, end), width=1.4)
     canvas.text(168, (start + end) / 2, words, SMALL, ha="left")
 
 
 def draw_carried(canvas):
-    """Stage 12: through registers, twice."""
+    """Draws stage 12: the data pass through registers twice."""
     canvas.text(160, 10, "12: the multiplying warps copy", bold=True)
     station(canvas, "cache", "L2 cache", INK, 0.06)
     station(canvas, "first", "registers", ORANGE, 0.45, 110)
@@ -41,7 +41,7 @@ def draw_carried(canvas):
 
 
 def draw_fetched(canvas):
-    """Stage 13: four buffers, and two warpgroups that read them."""
+    """Draws stage 13: four buffers, and the two warpgroups that read them."""
     canvas.text(160, 10, "13: the copy engine copies", bold=True)
     station(canvas, "cache", "L2 cache", INK, 0.06)
     for n, words in enumerate(("step k", "k + 1", "k + 2", "k + 3")):
@@ -58,6 +58,6 @@ def draw_fetched(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_carried, draw_fetched)):
         draw_one(panel.part(10, 4))

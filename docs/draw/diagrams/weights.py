@@ -8,7 +8,7 @@ from draw.canvas import BLUE, INK, ORANGE
 MARKET = pricing.Market(num_x=64, num_y=48, num_t=48)
 EARLY, LAST = 8, MARKET.num_t - 1
 FIELDS = {steps: pricing.weights(MARKET, steps) for steps in (EARLY, LAST)}
-LEVELS = [-7, -6, -5, -4, -3, -2]  # decimal logarithms
+LEVELS = [-7, -6, -5, -4, -3, -2]  # decimal logarithms of the weights
 X_MAX = 0.12
 
 TITLE = "The adjoint weights after some and after all steps"
@@ -26,7 +26,7 @@ CAPTION = (
 
 
 def field(canvas, name, values):
-    """A heat map with its axes."""
+    """Draws a heat map with its axes."""
     left, top, width, height = 40, 28, 286, 230
     canvas.text(left + width / 2, 12, name, bold=True)
     step_x, step_y = MARKET.x[2] - MARKET.x[1], MARKET.y[1] - MARKET.y[0]
@@ -50,6 +50,6 @@ def field(canvas, name, values):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, steps in zip(canvas.panels(2), FIELDS):
         field(panel, f"after {steps} steps" if steps < LAST else "at maturity", FIELDS[steps])

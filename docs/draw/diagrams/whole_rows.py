@@ -18,7 +18,7 @@ CAPTION = (
 
 
 def draw_steps(canvas):
-    """Stage 19."""
+    """Draws the order of stage 19."""
     canvas.text(170, 12, "stage 19: steps", bold=True)
     for i in range(BLOCKS):
         for j in range(i + 1):
@@ -26,7 +26,7 @@ def draw_steps(canvas):
 
 
 def draw_segments(canvas):
-    """Stage 20."""
+    """Draws the order of stage 20."""
     canvas.text(170, 12, "this stage: segments of rows", bold=True)
     for i in range(BLOCKS):
         starts = SEGMENTS[i]
@@ -38,6 +38,6 @@ def draw_segments(canvas):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     for panel, draw_one in zip(canvas.panels(2), (draw_steps, draw_segments)):
         draw_one(panel)

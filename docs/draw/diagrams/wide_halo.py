@@ -14,7 +14,7 @@ CAPTION = ("A block of 6 × 6 cells with w = 3. The rank and a neighbour both co
 
 
 def moment(canvas, step, cell):
-    """The block and its halo after a step."""
+    """Draws the block and its halo after a step."""
     side = OWN + 2 * WIDTH
     for i in range(side):
         for j in range(side):
@@ -29,7 +29,7 @@ def moment(canvas, step, cell):
 
 
 def draw(canvas):
-    """The four moments, and the meaning of the colours."""
+    """Draws the four moments, and the meaning of the colours."""
     cell = 15 if canvas.is_wide else 13
     side = cell * (OWN + 2 * WIDTH)
     for step in range(WIDTH + 1):

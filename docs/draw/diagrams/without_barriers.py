@@ -1,4 +1,4 @@
-"""How far the warps of a thread block are at one moment, in stages 16 and 17 of Cholesky."""
+"""The progress of the warps of a thread block at one moment, in stages 16 and 17 of Cholesky."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
@@ -6,7 +6,7 @@ TITLE = "Eight warps with a barrier before each pair of sub-tiles, and eight wit
 HEIGHT = {"wide": 328, "narrow": 656}
 FIRST, BUFFERS, CELL, ROW = 12, 6, 32, 20
 SLOW = 5
-TOGETHER = (1, 1, 1, 0.8, 1, 0.4, 1, 0.7)  # sub-tiles that each warp has read since the first one
+TOGETHER = (1, 1, 1, 0.8, 1, 0.4, 1, 0.7)  # number of sub-tiles that each warp has read since the first one
 APART = (2.7, 1.4, 5.3, 3.6, 2.2, 0.4, 4.5, 3.1)
 ALTERNATIVE = (
     "Two charts of the progress of eight warps over pairs of sub-tiles. In stage 16, no warp is beyond pair 12, "
@@ -18,7 +18,7 @@ CAPTION = (
 
 
 def chart(canvas, name, ends, who):
-    """Bars of the warps over pairs of sub-tiles, and the slots of the pairs below."""
+    """Draws bars of the warps over pairs of sub-tiles, and the slots of the pairs below."""
     bottom = ROW * len(ends)
     canvas.text(CELL * (BUFFERS + 1) / 2, -34, name, bold=True)
     canvas.text(-8, -10, "pair", SMALL, ha="right")
@@ -39,7 +39,7 @@ def chart(canvas, name, ends, who):
 
 
 def draw(canvas):
-    """Stage 16 on the left or above, stage 17 on the right or below."""
+    """Draws stage 16 on the left or above, stage 17 on the right or below."""
     together, apart = (panel.part(78, 54) for panel in canvas.panels(2, 330))
     chart(together, "16: a barrier before each pair", TOGETHER, "refilled after the next barrier")
     for s in (0, 1):

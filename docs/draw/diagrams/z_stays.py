@@ -1,4 +1,4 @@
-"""Where z, q and p are stored in a step of stage 17 of local volatility, and the barriers between its parts."""
+"""The locations of z, q and p in a step of stage 17 of local volatility, and the barriers within the step."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, PURPLE, SMALL
 
@@ -15,7 +15,7 @@ CAPTION = (
     "One step of stage 17, not to scale. Orange bars stop all blocks of the cluster, and green bars stop the threads of a "
     "block. A thread keeps the points of its rows in registers during the entire step. Only q and p pass through shared "
     "memory to the threads of columns.")
-TOP, PITCH, HIGH = 44, 66, 26  # of a part of the step
+TOP, PITCH, HIGH = 44, 66, 26  # vertical position, distance and height of the parts of the step, in pixels
 LEFT, WIDTH = 70, 200
 
 
@@ -25,13 +25,13 @@ def y(part):
 
 
 def held(canvas, x, first, last, words, colour):
-    """The contents of a column of the figure, from one part of the step to another."""
+    """Draws the storage of a value as a column of the figure, from one part of the step to another."""
     canvas.box(x, TOP + PITCH * first, 50, PITCH * (last - first), colour=colour, fill=0.2, edge=0.5)
     canvas.text(x + 25, y(2) + HIGH / 2 if last - first > 1.5 else TOP + PITCH * (first + last) / 2, words)
 
 
 def draw(canvas):
-    """Work in the middle, stored values on both sides."""
+    """Draws the work in the middle, and the stored values on both sides."""
     here = canvas.part((canvas.width - 340) / 2, 0)
     here.text(27, 14, "registers", SMALL)
     here.text(313, 14, "shared memory" if canvas.is_wide else "shared", SMALL)

@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def draw_load(canvas, name, is_filled):
-    """A with the tile on the left, and the tile in shared memory on the right."""
+    """Draws A with the tile on the left, and the tile in shared memory on the right."""
     canvas.text(150, -28, name, bold=True)
     for i in range(ROWS):
         for j in range(COLS):
@@ -44,7 +44,7 @@ def draw_load(canvas, name, is_filled):
 
 
 def draw(canvas):
-    """Two panels."""
+    """Draws both panels."""
     branch, select = canvas.panels(2)
     draw_load(branch.part(16, 50), "04: a branch", False)
     draw_load(select.part(16, 50), "05: a select", True)

@@ -15,9 +15,9 @@ from IPython.display import display
 
 from . import pages, programs, runs
 
-TIME_LIMIT = 60.0  # seconds, unless the cell says otherwise
+TIME_LIMIT = 60.0  # seconds, unless the cell sets another limit
 HEADERS = (".cuh", ".hpp", ".h")
-# The cell's program is made, run and removed.
+# These options are refused, because the cell's program is always compiled, run and removed.
 REFUSED = ("-o", "-c", "-dc", "-dlink", "-lib", "--lib", "-E", "-M", "-MM", "-cuda", "-ptx", "-cubin", "-fatbin", "--help", "-h", "--version")
 
 
@@ -29,7 +29,7 @@ class CellFailed(Exception):
 
 
 class Options:
-    """The words behind %%cuda."""
+    """The words after %%cuda."""
 
     def __init__(self, line):
         self.analyze, self.arguments, self.time_limit, self.name, self.compile = False, [], TIME_LIMIT, "", []
@@ -49,7 +49,7 @@ class Options:
                 self.compile.append(word)
 
     def set(self, option, value):
-        """Takes an option that has a value."""
+        """Sets an option that has a value."""
         if value is None:
             raise UsageError(f"%%cuda: {option} lacks its value")
         if option == "--args":
@@ -66,7 +66,7 @@ class Options:
 
 
 def show(name, text):
-    """Passes on what a program prints."""
+    """Prints output of a program to the stream of the same name."""
     stream = getattr(sys, name)
     stream.write(text)
     stream.flush()
@@ -81,12 +81,12 @@ def find_program(name):
 
 
 def with_first_line(magic, line, cell):
-    """The cell as a source whose lines have the numbers that the notebook shows: the first one is that of the magic."""
+    """The cell as a source with the line numbers that the notebook shows; its first line is the magic."""
     return f"// {magic} {line}".replace("\\", "/").rstrip() + f"\n{cell}"
 
 
 def captured(command, directory):
-    """Runs a tool: its exit status and what it prints, without the name of the directory of the cell."""
+    """Runs a tool; returns its exit status and its output, without the name of the cell's directory."""
     texts = {"stdout": "", "stderr": ""}
 
     def keep(name, text):
@@ -105,11 +105,11 @@ class Cells(Magics):
 
         %%cuda [--analyze] [--args "..."] [--time-limit SECONDS] [--name FILE] [options of nvcc]
 
-        --analyze     checks every access to memory of its kernels, and shows findings and a table of accesses
+        --analyze     checks every memory access of the kernels, and shows findings and a table of accesses
         --args        arguments of the program
-        --time-limit  after so many seconds the program is ended (60)
-        --name        keeps the source in FILE; a header (.cuh, .hpp, .h) is only written, for other cells to include
-        All other options go to cuda-on-cpu, as -O3, -std=c++20, -DN=1024 or -lcublas.
+        --time-limit  the program is ended after this number of seconds (60)
+        --name        stores the source in FILE; a header (.cuh, .hpp, .h) is only stored, so that other cells can include it
+        All other options are passed to cuda-on-cpu, such as -O3, -std=c++20, -DN=1024 or -lcublas.
         """
         options = Options(line)
         text = with_first_line("%%cuda", line, cell)
@@ -129,7 +129,7 @@ class Cells(Magics):
 
     @staticmethod
     def compile(options, source, program, directory):
-        """Makes the program of a cell."""
+        """Compiles the program of a cell."""
         command = [find_program("cuda-on-cpu"), f"-iquote{os.getcwd()}", *(["--analyze"] if options.analyze else []),
                    *options.compile, source, "-o", program]
         status, said, complaint = captured(command, directory)
@@ -143,11 +143,11 @@ class Cells(Magics):
 
     @staticmethod
     def run(options, sources, program, report_file):
-        """Runs the program of a cell and shows what its analysis found."""
+        """Runs the program of a cell and shows the findings of its analysis."""
         environment = dict(os.environ)
         if options.analyze:
             environment |= {"CUDA_ON_CPU_REPORT": str(report_file), "CUDA_ON_CPU_QUIET": "1"}
-        # Lines are shown when they are printed, and what was printed before a program is ended is not lost.
+        # Lines are shown as soon as they are printed, and output is not lost if the program is ended.
         by_lines = [path, "-oL"] if (path := shutil.which("stdbuf")) else []
         try:
             status = runs.run([*by_lines, program, *options.arguments], show, environment, options.time_limit)
@@ -172,7 +172,7 @@ class Cells(Magics):
     def slice(self, line, cell):
         """Reports for each loop of the cell whether its iterations are independent, and why not.
 
-        %%slice [--reductions] [options of the compiler, as -I and -D]
+        %%slice [--reductions] [options of the compiler, such as -I and -D]
 
         The cell is C++ that compiles; it is not run.
         """

@@ -1,13 +1,13 @@
-"""What an analysis or the slicer found in a cell, as HTML and as text.
+"""The findings of an analysis or of the slicer in a cell, as HTML and as text.
 
-Colours are given by opacity only, so that they suit light and dark themes. All text of programs is escaped.
+Colours are given by opacity only, so that they suit light and dark themes. All text from programs is escaped.
 """
 
 import html
 import pathlib
 
-MOST_FINDINGS = 20  # of each kind are shown in full
-MOST_CHARACTERS = 120  # of a line of source in a table
+MOST_FINDINGS = 20  # the most findings of each kind that are shown completely
+MOST_CHARACTERS = 120  # the most characters of a line of source in a table
 STYLE = """<style>
 .cuda-on-cpu { color: inherit; line-height: 1.4; }
 .cuda-on-cpu pre { background: rgba(128, 128, 128, .12); color: inherit; padding: .4em .6em; margin: .3em 0; overflow-x: auto; }
@@ -22,14 +22,14 @@ STYLE = """<style>
 
 
 class Sources:
-    """The lines of files; of the cell, from its own text."""
+    """The lines of files; the lines of the cell come from its own text."""
 
     def __init__(self, path, text, name):
         self.path, self.name = str(path), name
         self.files = {self.path: text.splitlines()}
 
     def lines(self, path):
-        """The lines of a file, or none if it cannot be read."""
+        """The lines of a file; empty if the file cannot be read."""
         if path not in self.files:
             try:
                 self.files[path] = pathlib.Path(path).read_text(errors="replace").splitlines()
@@ -38,18 +38,18 @@ class Sources:
         return self.files[path]
 
     def line(self, path, number):
-        """A line, without the blanks around it."""
+        """A line without leading and trailing blanks."""
         lines = self.lines(path)
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
     def place(self, path, number):
-        """A place in words: in the cell, its line."""
+        """A position in words; in the cell, only its line number is given."""
         if not number:
             return "an unknown line"
         return f"line {number}" if path == self.path else f"{pathlib.Path(path).name}, line {number}"
 
     def excerpt(self, path, numbers):
-        """Lines around those that are marked: pairs of number and text, and None where lines are left out."""
+        """The lines around some line numbers, as pairs of number and text, with None for lines that are left out."""
         lines, shown = self.lines(path), []
         wanted = sorted({near for number in numbers for near in range(number - 1, number + 2) if 0 < near <= len(lines)})
         for number in wanted:
@@ -60,13 +60,13 @@ class Sources:
 
 
 def counted(number, noun):
-    """A number and what it counts."""
+    """A number with a noun in the singular or plural."""
     ending = "" if number == 1 else "es" if noun.endswith("ch") else "s"
     return f"{number} {noun}{ending}"
 
 
 def shortened(text):
-    """A line of source that fits a table."""
+    """A line of source, shortened to the width of a table."""
     return text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS - 1] + "…"
 
 
@@ -76,7 +76,7 @@ def triple(values):
 
 
 def where(finding):
-    """The kernel, block and thread of a finding, and how often it occurred."""
+    """The kernel, block and thread of a finding, and its number of occurrences."""
     times = "once" if finding["count"] == 1 else f"{finding['count']} times"
     if not finding["kernel"]:
         return f"in host code, {times}"
@@ -84,7 +84,7 @@ def where(finding):
 
 
 def marked(finding):
-    """The lines of a finding by file."""
+    """The line numbers of a finding, by file."""
     places = {}
     for file, line in ((finding["file"], finding["line"]), (finding["other_file"], finding["other_line"])):
         if line:
@@ -93,7 +93,8 @@ def marked(finding):
 
 
 def rows_of(kernel, sources):
-    """A row for each line and kind of access: its cells, and whether it costs more than its bytes need."""
+    """A row for each line and kind of access: its cells, and whether the access costs more than the minimum for its
+    bytes."""
     for access in kernel["lines"]:
         requests = max(access["requests"], 1)
         unit = "sectors" if "sectors" in access else "wavefronts"
@@ -114,7 +115,7 @@ def totals(kernel):
 
 
 def findings_of(report):
-    """Errors, then notes, with the word that names them."""
+    """Yields the errors and then the notes of a report, each with the word "error" or "note"."""
     yield from (("error", finding) for finding in report["errors"])
     yield from (("note", finding) for finding in report["notes"])
 
@@ -142,7 +143,7 @@ def html_of_finding(word, finding, sources):
 
 
 def html_table(headings, counts, rows):
-    """A table; rows are pairs of cells and whether the row is marked. The last cell is source code."""
+    """A table as HTML; a row is a pair of its cells and whether it is marked. The last cell is source code."""
     def cell(tag, text, is_count, is_code=False):
         text = f"<code>{html.escape(text)}</code>" if is_code else html.escape(text)
         kind = ' class="count"' if is_count else ""
@@ -156,7 +157,7 @@ def html_table(headings, counts, rows):
 
 
 def html_of_report(report, sources):
-    """The report of an analysis."""
+    """The report of an analysis as HTML."""
     parts = [STYLE, '<div class="cuda-on-cpu">', f"<p>{html.escape(report['summary'])}</p>"]
     for findings, word in ((report["errors"], "error"), (report["notes"], "note")):
         parts += [html_of_finding(word, finding, sources) for finding in findings[:MOST_FINDINGS]]
@@ -173,7 +174,7 @@ def html_of_report(report, sources):
 
 
 def text_table(headings, counts, rows):
-    """A table whose columns are as wide as they need to be; a star marks rows."""
+    """A table as text, with columns as wide as necessary; a star marks rows."""
     rows = [(list(cells), is_marked) for cells, is_marked in rows]
     widths = [max(len(cells[column]) for cells in [list(headings), *(cells for cells, _ in rows)])
               for column in range(len(headings))]
@@ -185,7 +186,7 @@ def text_table(headings, counts, rows):
 
 
 def text_of_report(report, sources):
-    """The report of an analysis."""
+    """The report of an analysis as text."""
     parts = [report["summary"]]
     for word, finding in findings_of(report):
         lines = [f"{word}: {finding['kind']}, {sources.place(finding['file'], finding['line'])}: {finding['sentence']}"]

@@ -1,4 +1,4 @@
-"""The commands of the environment: each starts the program of the same name that the package has."""
+"""The commands of the environment. Each command starts the program of the same name in the package."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ NATIVE = pathlib.Path(__file__).resolve().parent / "native"
 
 
 class Unavailable(Exception):
-    """A program that cannot be started here, and why, in a sentence."""
+    """The reason why a program cannot be started here, in a sentence."""
 
 
 def program(name):
@@ -29,7 +29,7 @@ def program(name):
 
 
 def missing_libraries(path):
-    """The libraries, or versions of them, that a program loads and that this system lacks."""
+    """The libraries, or versions of them, that a program loads and that this system does not have."""
     try:
         said = subprocess.run(["ldd", path], capture_output=True, text=True, check=False)
     except OSError:
@@ -44,7 +44,7 @@ def missing_libraries(path):
 
 
 def start(name):
-    """Becomes a program, with the arguments of this one."""
+    """Replaces this process by a program with the same arguments."""
     try:
         path = program(name)
     except Unavailable as why:

@@ -1,4 +1,4 @@
-"""Runs a program for a cell: its output is passed on as it comes, and the program ends with the cell."""
+"""Runs a program for a cell. Its output is shown while it runs, and the program ends with the cell."""
 
 import codecs
 import os
@@ -12,15 +12,15 @@ CHUNK = 1 << 16
 
 
 class Ended(Exception):
-    """A program that was ended before it was done, and why, in a sentence."""
+    """The reason why a program was ended before its end, in a sentence."""
 
 
 def run(command, show, environment=None, time_limit=None):
     """Runs a command and returns its exit status.
 
-    `show` gets "stdout" or "stderr", and text. The program and all that it starts are killed if the time limit (in seconds)
-    passes, if it prints without end, or if `show` or a signal raises an exception, as an interrupt of the kernel does.
-    Raises Ended, or OSError if the program cannot be started.
+    `show` is called with "stdout" or "stderr", and text. The program and all processes that it starts are killed if the
+    time limit (in seconds) passes or if the output is too long. They are also killed if `show` or a signal raises an
+    exception, as an interrupt of the kernel does. Raises Ended, or OSError if the program cannot be started.
     """
     began, printed = time.monotonic(), 0
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
@@ -40,7 +40,7 @@ def run(command, show, environment=None, time_limit=None):
                     printed += len(text)
                     if not data:
                         pipes.unregister(key.fileobj)
-                # A process that it left behind may keep the pipes open.
+                # A process that the program leaves behind may keep the pipes open.
                 if not ready and process.poll() is not None:
                     break
                 if printed > MOST_OUTPUT:

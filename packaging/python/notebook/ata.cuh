@@ -1,4 +1,4 @@
-// What the programs of this notebook share: views of matrices, and a main program that checks a kernel.
+// Shared by all programs of this notebook: views of matrices, and a main program that checks a kernel.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@ class View {
  public:
   __host__ __device__ View(T* data, unsigned rows, unsigned cols) : data_(data), rows_(rows), cols_(cols) {}
   __host__ __device__ operator View<const T, rank>() const { return {data_, rows_, cols_}; }
-  // The number of rows for 0, of columns for 1.
+  // The number of rows for dimension 0, and of columns for dimension 1.
   __host__ __device__ unsigned extent(int dimension) const { return dimension == 0 ? rows_ : cols_; }
   __host__ __device__ T& operator()(std::size_t row, std::size_t col) const { return data_[row * cols_ + col]; }
 
@@ -25,7 +25,7 @@ class View {
   unsigned rows_, cols_;
 };
 
-// Ends the program if a call of CUDA fails.
+// Ends the program if a CUDA call fails.
 inline void check(cudaError_t error) {
   if (error == cudaSuccess) return;
   std::printf("CUDA reports an error: %s\n", cudaGetErrorString(error));

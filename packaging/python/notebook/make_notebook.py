@@ -1,7 +1,7 @@
 """Makes a notebook of the first course, from the pages and the programs of the book: make_notebook.py OUT.ipynb
 
-Each stage of AᵀA from 03 to 05 becomes the text of its page, and a cell for %%cuda with its kernel, which students change and
-run again. What the programs share is in ata.cuh.
+Each stage of AᵀA from 03 to 05 becomes the text of its page and a cell for %%cuda with its kernel. Students change and
+run the cell. The code that the programs share is in ata.cuh.
 """
 
 import json
@@ -15,7 +15,7 @@ ROOT = HERE.parents[2]
 STAGES = ("03_naive_cuda", "04_tiled", "05_unrolled")
 SECTIONS = ("The idea", "The transformation", "The work", "Correctness")
 
-# Words of sentences about programs, commands and pictures that the notebook does not have.
+# Words in sentences about programs, commands and figures that the notebook does not contain.
 ONLY_IN_BOOK = ("figure", "diagram", "In the diff", "The diff", "DeviceArray", "copy_from", "check_launch", "the host's part", "./climb",
                 "commands below", "last command")
 OPENING = """# AᵀA on a GPU, step by step
@@ -51,7 +51,7 @@ def sentences_of(paragraph):
 
 
 def without_sentences_about(words, block):
-    """A paragraph or a list without the sentences that contain one of these words."""
+    """A paragraph or a list without the sentences that contain one of the words."""
     items = []
     for item in re.split(r"\n(?=(?:\d+\.|-) )", block):
         mark, text = re.match(r"((?:\d+\. |- )?)(.*)", item, re.DOTALL).groups()
@@ -62,14 +62,14 @@ def without_sentences_about(words, block):
 
 
 def before_figure(paragraph):
-    """A paragraph up to the sentence that refers to a figure behind it."""
+    """A paragraph up to the sentence that refers to the figure after it."""
     sentences = sentences_of(paragraph)
     first = next((place for place, sentence in enumerate(sentences) if "figure" in sentence), len(sentences))
     return paragraph if first == len(sentences) else " ".join(sentences[:first])
 
 
 def text_of(section):
-    """The Markdown of a section, without what only the book shows: diagrams, diffs, pieces of the program and commands."""
+    """The Markdown of a section without the parts that only the book shows: diagrams, diffs, code pieces and commands."""
     section = re.sub(r"^( *)```(?:(?!```).)*(?:\./climb|build/stages)(?:(?!```).)*^ *```$", "", section, flags=re.MULTILINE | re.DOTALL)
     parts, blocks = re.split(r"\n\s*\n", section.strip("\n")), []
     for place, block in enumerate(parts):
@@ -81,16 +81,16 @@ def text_of(section):
         if not block.lstrip().startswith(("|", "```", "<")):
             block = without_sentences_about(ONLY_IN_BOOK, block)
         block = re.sub(r"\$`(.+?)`\$", r"$\1$", block)
-        # Pages of the book are elsewhere: only the words of a link to one remain.
+        # The notebook cannot link to pages of the book, so only the words of such a link remain.
         block = re.sub(r"(?<!!)\[((?:[^][`]|`[^`\n]*`)+)\]\((?!https?:)[^)\s]+\)", r"\1", block)
         if block.strip():
             blocks.append(block.rstrip())
-    # A sentence that introduced a piece of the program has lost it.
+    # A sentence that introduced a code piece ends with a full stop instead of a colon.
     return "\n\n".join(re.sub(r":$", ".", block) for block in blocks)
 
 
 def exercises_of(section):
-    """The questions of a page and their answers, without the commands of the repository and what explains them."""
+    """The questions of a page and their answers, without the repository's commands and their explanations."""
     return text_of(section[section.index("\n1. "):])
 
 
@@ -101,7 +101,7 @@ def part_of(source, name):
 
 
 def program_of(stage):
-    """A stage as a program of its own: its kernel as in the book, and the launch in a main program."""
+    """A stage as a separate program: its kernel as in the book, and the launch in a main program."""
     source = next((ROOT / "stages" / "ata" / stage).glob("*.cu")).read_text(encoding="utf-8")
     kernel = part_of(source, "multiply")
     constants = re.findall(r"^constexpr .*$", source, re.MULTILINE)
@@ -119,7 +119,7 @@ def program_of(stage):
 
 
 def without_last_barrier(program):
-    """The program with its last barrier turned into a comment."""
+    """The program with its last barrier replaced by a comment."""
     before, barrier, after = program.rpartition("__syncthreads();")
     if not barrier:
         raise SystemExit("the kernel of stage 04 has no barrier")
@@ -159,7 +159,7 @@ def cells():
 
 
 def notebook():
-    """The notebook, as nbformat 4.5 describes it."""
+    """The notebook in the format nbformat 4.5."""
     return {"cells": list(cells()),
             "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
                          "language_info": {"name": "python"}},

@@ -12,7 +12,7 @@ using staircase::View;
 
 constexpr unsigned size = 16;  // rows and columns of a tile
 
-/// Every thread loads one element of each tile, zero outside of A, and then computes one of C.
+/// Each thread loads an element of each tile (zero outside of A) and computes an element of C.
 __global__ void product(View<const double, 2> a, View<double, 2> c) {
   __shared__ double left[size][size];
   __shared__ double right[size][size];
