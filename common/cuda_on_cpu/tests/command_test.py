@@ -51,7 +51,7 @@ int main() {
   return cudaDeviceSynchronize();
 }
 """,
-    # Most blocks write elements that other blocks read: in a later kernel, or after a flag that each block passes on.
+    # Most blocks write elements that other blocks read: in a later kernel, or after the previous block has set a flag.
     "blocks.cu": """__global__ void produce(int* x) { x[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x; }
 __global__ void consume(const int* x, int* y) {
   const int n = gridDim.x * blockDim.x, i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -68,7 +68,7 @@ __global__ void hand_on(volatile int* flags, int* x) {
   flags[b] = 1;
 }
 #ifdef AHEAD
-// Each block is done with its own element long before it reads that of one behind it.
+// Each block stores its own element long before it reads an element of a later block.
 __global__ void look_ahead(int* x, int* y) {
   __shared__ int s[64];
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -148,7 +148,7 @@ int main() {
   printf("%d %d %d\\n", *x, pass(), __LINE__);
 }
 """,
-    # Five blocks of four threads draw tickets before a barrier.
+    # Five blocks of four threads claim indices from an atomic counter before a barrier.
     "order.cu": """__global__ void draw(int* next, int* order) {
   order[atomicAdd(next, 1)] = blockIdx.x * blockDim.x + threadIdx.x;
   __syncthreads();
@@ -414,27 +414,28 @@ def run(*words, cwd, expected=0):
     environment = {**os.environ, "PATH": f"{COMMAND.parent}:{os.environ['PATH']}"}
     result = subprocess.run([str(word) for word in words], cwd=cwd, env=environment, text=True, capture_output=True, check=False)
     if result.returncode != expected:
-        raise AssertionError(f"{words} ends with {result.returncode}: {result.stdout}{result.stderr}")
+        raise AssertionError(f"{words} ends with status {result.returncode}, not {expected}: {result.stdout}{result.stderr}")
     return result
 
 
-def check(well, what):
-    if not well:
-        raise AssertionError(what)
+def check(passed, message):
+    if not passed:
+        raise AssertionError(message)
 
 
-def runs(program, cwd):
-    said = run(cwd / program, cwd=cwd).stdout
-    check(said == "14 3\n", f"{program} prints {said}")
+def run_program(program, cwd):
+    output = run(cwd / program, cwd=cwd).stdout
+    check(output == "14 3\n", f"{program} prints {output}")
 
 
 def several_files(cwd):
     """Several sources are built to a program with the usual flags of nvcc"""
-    said = run(COMMAND, *FLAGS, "-DFACTOR=2", "-O2", "main.cu", "kernels.cu", "host.cpp", "-o", "program", "-lcudart", cwd=cwd).stderr
-    runs("program", cwd)
-    check(said.count("\n") == 1, f"what has no meaning is named once: {said}")
+    output = run(COMMAND, *FLAGS, "-DFACTOR=2", "-O2", "main.cu", "kernels.cu", "host.cpp", "-o", "program", "-lcudart",
+                 cwd=cwd).stderr
+    run_program("program", cwd)
+    check(output.count("\n") == 1, f"the ignored flags are not named in exactly one line: {output}")
     for flag in ("-arch=sm_90", "-gencode arch=compute_80,code=sm_80", "-use_fast_math"):
-        check(flag in said, f"{flag} is not named: {said}")
+        check(flag in output, f"the ignored flag {flag} is not named: {output}")
 
 
 def objects(cwd):
@@ -445,7 +446,7 @@ def objects(cwd):
     run(*quiet, "-dlink", "-Xcompiler=-fPIC", "-shared", "kernels.o", "main.o", "-o", "linked.o", cwd=cwd)
     run(*quiet, "--lib", "kernels.o", "elsewhere.o", "-o", "libkernels.a", cwd=cwd)
     run(*quiet, "main.o", "linked.o", "-L.", "-lkernels", cwd=cwd)
-    runs("a.out", cwd)
+    run_program("a.out", cwd)
 
 
 def libraries_first(cwd):
@@ -453,7 +454,7 @@ def libraries_first(cwd):
     run(COMMAND, "--lib", "-DFACTOR=2", "kernels.cu", "-o", "libkernels.a", cwd=cwd)
     run(COMMAND, "-c", "main.cu", cwd=cwd)
     run(COMMAND, "-L.", "-lkernels", "/nowhere/libcudart.so", "main.o", "host.cpp", "-o", "program", cwd=cwd)
-    runs("program", cwd)
+    run_program("program", cwd)
 
 
 def plain_c(cwd):
@@ -475,15 +476,15 @@ def translated(cwd):
     """-cuda writes the translated source as C++ that g++ compiles"""
     run(COMMAND, "-cuda", "-DFACTOR=2", "kernels.cu", cwd=cwd)
     text = (cwd / "kernels.cu.cpp.ii").read_text()
-    check("<<<" not in text and "x[threadIdx.x] *= 2" in text, "no C++")
+    check("<<<" not in text and "x[threadIdx.x] *= 2" in text, "kernels.cu.cpp.ii is not the source in C++")
     run("g++", "-x", "c++-cpp-output", "-std=gnu++17", "-Wno-deprecated", "-c", "kernels.cu.cpp.ii", "-o", "kernels.o", cwd=cwd)
     run(COMMAND, "main.cu", "host.cpp", "kernels.o", "-o", "program", cwd=cwd)
-    runs("program", cwd)
+    run_program("program", cwd)
     run(COMMAND, "--cuda", "-DFACTOR=2", "kernels.cu", "-o", "nowhere/kernels.ii", cwd=cwd, expected=1)
 
 
 def profiler(cwd):
-    """Names and ranges for a profiler have no cost and need no toolkit, and neither does NVML"""
+    """Programs that use NVTX or link NVML need no toolkit"""
     (cwd / "ranges.cu").write_text("""#include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
 int main() {
@@ -508,7 +509,7 @@ def another_language(cwd):
     """-x cu declares a file with any name as CUDA"""
     shutil.copy(cwd / "main.cu", cwd / "main.cc")
     run(COMMAND, "-x", "cu", "main.cc", "kernels.cu", "-x", "c++", "host.cpp", "-D", "FACTOR=2", "-o", "program", cwd=cwd)
-    runs("program", cwd)
+    run_program("program", cwd)
 
 
 def dependencies(cwd):
@@ -521,7 +522,7 @@ def dependencies(cwd):
 def makefile(cwd):
     """A Makefile works with NVCC=cuda-on-cpu"""
     run("make", f"NVCC={COMMAND}", cwd=cwd)
-    runs("program", cwd)
+    run_program("program", cwd)
 
 
 def cmake(cwd):
@@ -529,7 +530,7 @@ def cmake(cwd):
     toolchain = f"-DCMAKE_TOOLCHAIN_FILE={BUILD_FILES}/cuda-on-cpu.cmake"
     run("cmake", "-B", "build", toolchain, ".", cwd=cwd)
     run("cmake", "--build", "build", cwd=cwd)
-    runs("build/program", cwd)
+    run_program("build/program", cwd)
 
 
 def cmake_toolkit(cwd):
@@ -540,9 +541,9 @@ def cmake_toolkit(cwd):
         run("cmake", "-S", "toolkit", "-B", build, f"-DCMAKE_TOOLCHAIN_FILE={BUILD_FILES}/cuda-on-cpu.cmake", *flags, cwd=cwd)
         run("cmake", "--build", build, cwd=cwd)
         for name, values in expected.items():
-            said = run(build / name, cwd=cwd)
-            check(said.stdout == values, f"{name} prints {said.stdout}{said.stderr}")
-            check(("No error was found" in said.stderr) == bool(flags), f"{name} says {said.stderr}")
+            output = run(build / name, cwd=cwd)
+            check(output.stdout == values, f"{name} prints {output.stdout}{output.stderr}")
+            check(("No error was found" in output.stderr) == bool(flags), f"{name} prints {output.stderr}")
 
 
 def meson(cwd):
@@ -550,46 +551,49 @@ def meson(cwd):
     headers = run(COMMAND, "--headers", cwd=cwd).stdout.strip()
     run(MESON, "setup", "build", "--native-file", BUILD_FILES / "cuda-on-cpu.ini", f"-Dcpp_args=-I{headers}", cwd=cwd)
     run(MESON, "compile", "-C", "build", cwd=cwd)
-    runs("build/program", cwd)
+    run_program("build/program", cwd)
 
 
 def passes(cwd):
-    """Device code sees __CUDA_ARCH__ as 900 or as defined by the user; host code does not see it"""
+    """__CUDA_ARCH__ is 900 in device code and undefined in host code, unless the user defines it"""
     for words, expected in (([], "900 -1 17\n"), (["-D__CUDA_ARCH__=800"], "800 800 17\n")):
         run(COMMAND, *words, "passes.cu", "-o", "passes", cwd=cwd)
-        said = run(cwd / "passes", cwd=cwd).stdout
-        check(said == expected, f"{words}: {said}")
-    said = run(COMMAND, "-D__CUDA_ARCH__=600", "passes.cu", cwd=cwd, expected=1).stderr
-    check("passes.cu:2:2: error" in said, said)
+        output = run(cwd / "passes", cwd=cwd).stdout
+        check(output == expected, f"a program that is built with {words} prints {output}")
+    output = run(COMMAND, "-D__CUDA_ARCH__=600", "passes.cu", cwd=cwd, expected=1).stderr
+    check("passes.cu:2:2: error" in output, output)
 
 
 def analysis(cwd):
     """--analyze builds a program that finds a race and reports its line"""
     run(COMMAND, "--analyze", "race.cu", "-o", "race", cwd=cwd)
-    said = run(cwd / "race", cwd=cwd, expected=1).stderr
-    check("race.cu:3: error: race" in said, said)
+    output = run(cwd / "race", cwd=cwd, expected=1).stderr
+    check("race.cu:3: error: race" in output, output)
 
 
 def other_compiler(cwd):
-    """Another compiler links with the same libraries, and a program that is no compiler is refused with one sentence"""
+    """-ccbin selects another compiler for the same libraries, and a program that is not a compiler is refused"""
     for compiler in filter(shutil.which, ("g++", "clang++")):
-        said = run(COMMAND, "-ccbin", compiler, "--analyze", "race.cu", "-o", "race", cwd=cwd).stderr
-        check(said == "", said)
-        said = run(cwd / "race", cwd=cwd, expected=1).stderr
-        check("race.cu:3: error: race" in said, f"{compiler}: {said}")
-        said = run(COMMAND, "-ccbin", compiler, "kernels.cu", "host.cpp", "main.cu", "-DFACTOR=2", "-o", "main", cwd=cwd).stderr
-        check(said == "" and run(cwd / "main", cwd=cwd).stdout == "14 3\n", said)
+        output = run(COMMAND, "-ccbin", compiler, "--analyze", "race.cu", "-o", "race", cwd=cwd).stderr
+        check(output == "", output)
+        output = run(cwd / "race", cwd=cwd, expected=1).stderr
+        check("race.cu:3: error: race" in output, f"{compiler}: {output}")
+        output = run(COMMAND, "-ccbin", compiler, "kernels.cu", "host.cpp", "main.cu", "-DFACTOR=2", "-o", "main",
+                     cwd=cwd).stderr
+        check(output == "" and run(cwd / "main", cwd=cwd).stdout == "14 3\n", output)
     for compiler, why in (("no-compiler", "is not found"), ("true", "is no C++ compiler")):
-        said = run(COMMAND, "-ccbin", compiler, "main.cu", cwd=cwd, expected=1).stderr
-        check(f"'{compiler}' {why}" in said and said.count("\n") == 1, said)
+        output = run(COMMAND, "-ccbin", compiler, "main.cu", cwd=cwd, expected=1).stderr
+        check(f"'{compiler}' {why}" in output and output.count("\n") == 1, output)
 
 
 def warnings(cwd):
     """Each compiler prints the warning of a source and no other"""
     for compiler in filter(shutil.which, ("g++", "clang++")):
         for analyse in ([], ["--analyze"]):
-            said = run(COMMAND, "-ccbin", compiler, *analyse, "-Xcompiler", "-Wall", "-c", "warned.cu", "-o", "warned.o", cwd=cwd).stderr
-            check("unused" in said and said.count("warning:") == 1 and "note:" not in said and "-Wno-" not in said, said)
+            output = run(COMMAND, "-ccbin", compiler, *analyse, "-Xcompiler", "-Wall", "-c", "warned.cu", "-o", "warned.o",
+                         cwd=cwd).stderr
+            check("unused" in output and output.count("warning:") == 1 and "note:" not in output and "-Wno-" not in output,
+                  output)
 
 
 def names_of_std(cwd):
@@ -611,25 +615,27 @@ def names_of_std(cwd):
 
 def uncovered_libraries(cwd):
     """A library without a replacement is refused when it is included or linked"""
-    said = run(COMMAND, "-c", "sparse.cu", "-o", "sparse.o", cwd=cwd, expected=1).stderr
-    check("sparse.cu:1:" in said and "cuSPARSE is not covered" in said, said)
+    output = run(COMMAND, "-c", "sparse.cu", "-o", "sparse.o", cwd=cwd, expected=1).stderr
+    check("sparse.cu:1:" in output and "cuSPARSE is not covered" in output, output)
     for library in ("-lcusparse", "-lnppig", "-lnpps_static"):
-        said = run(COMMAND, "race.cu", library, "-o", "race", cwd=cwd, expected=1).stderr
-        check(f"{library}: this library is not covered" in said and said.count("\n") == 1, said)
+        output = run(COMMAND, "race.cu", library, "-o", "race", cwd=cwd, expected=1).stderr
+        check(f"{library}: this library is not covered" in output and output.count("\n") == 1, output)
 
 
 def shifts(cwd):
-    """Shifts by at least the width of the value, or by a negative number, work as on a GPU and are notes at their lines"""
+    """Shifts by a negative amount or by at least the width of the value work as on a GPU, and lead to notes"""
     for every, values, expected in ((0, "4294967295 0 0\n", {}), (1, "4294967295 4294967295 -1\n", {4: "64 bits is shifted by -1", 5: "32 bits is shifted by 32"})):
         run(COMMAND, f"-DALL={every}", "shifts.cu", "-o", "shifts", cwd=cwd)
-        said = run(cwd / "shifts", cwd=cwd).stdout
-        check(said == values, said)
+        output = run(cwd / "shifts", cwd=cwd).stdout
+        check(output == values, output)
         run(COMMAND, "--analyze", f"-DALL={every}", "shifts.cu", "-o", "shifts", cwd=cwd)
         environment = {**os.environ, "CUDA_ON_CPU_REPORT": "shifts.json"}
         result = subprocess.run(["./shifts"], capture_output=True, text=True, cwd=cwd, env=environment)
-        told = json.loads((cwd / "shifts.json").read_text())
-        found = {note["line"]: note["sentence"] for note in told["notes"] if note["kind"] == "wide shift"}
-        check(result.returncode == 0 and result.stdout == values and not told["errors"] and found.keys() == expected.keys(), result.stderr)
+        contents = json.loads((cwd / "shifts.json").read_text())
+        found = {note["line"]: note["sentence"] for note in contents["notes"] if note["kind"] == "wide shift"}
+        check(result.returncode == 0 and result.stdout == values and not contents["errors"]
+              and found.keys() == expected.keys(),
+              result.stderr)
         check(all(expected[line] in found[line] for line in expected), f"{found}")
 
 
@@ -637,8 +643,10 @@ def report(cwd):
     """The report has a summary, and is in SARIF format if the name of its file ends in .sarif"""
     run(COMMAND, "--analyze", "race.cu", "-o", "race", cwd=cwd)
     environment = {**os.environ, "CUDA_ON_CPU_REPORT": str(cwd / "found.sarif")}
-    said = subprocess.run([cwd / "race"], cwd=cwd, env=environment, text=True, capture_output=True, check=False)
-    check("3 errors were found: race (2), uninitialised read (1)." in said.stderr and "Look first at race.cu:" in said.stderr, said.stderr)
+    output = subprocess.run([cwd / "race"], cwd=cwd, env=environment, text=True, capture_output=True, check=False)
+    check("3 errors were found: race (2), uninitialised read (1)." in output.stderr
+          and "Look first at race.cu:" in output.stderr,
+          output.stderr)
     sarif = json.loads((cwd / "found.sarif").read_text())
     result = sarif["runs"][0]["results"][0]
     place = result["locations"][0]["physicalLocation"]
@@ -647,25 +655,28 @@ def report(cwd):
 
 
 def sample(cwd):
-    """CUDA_ON_CPU_BLOCKS analyses some blocks of a grid, and gives no false finding when other blocks order accesses"""
+    """CUDA_ON_CPU_BLOCKS analyses some thread blocks of a grid, without false findings if other blocks order accesses"""
     def result(number, expected, threads=1):
         environment = {**os.environ, "CUDA_ON_CPU_BLOCKS": str(number), "CUDA_ON_CPU_REPORT": "blocks.json", "CUDA_ON_CPU_THREADS": str(threads)}
         result = subprocess.run(["./blocks"], capture_output=True, text=True, cwd=cwd, env=environment)
-        check(result.returncode == expected, f"{number} blocks: {result.returncode}\n{result.stdout}{result.stderr}")
+        check(result.returncode == expected,
+              f"{number} analysed blocks: the exit status is {result.returncode}, not {expected}\n"
+              f"{result.stdout}{result.stderr}")
         return result
 
     sentence = "Of 300 blocks, {} only ran, and were neither checked nor counted (CUDA_ON_CPU_BLOCKS)."
     run(COMMAND, "--analyze", "blocks.cu", "-o", "blocks", cwd=cwd)
     for number, left_out, threads in ((1, 294, 1), (2, 294, 4), (8, 276, 1), (8, 276, 4), (99, 0, 1), (100, 0, 4)):
-        said = result(number, 0, threads)
-        check(said.stdout == "100\n", said.stdout)
-        check(sentence.format(left_out) in said.stderr if left_out else "CUDA_ON_CPU_BLOCKS" not in said.stderr, said.stderr)
+        output = result(number, 0, threads)
+        check(output.stdout == "100\n", output.stdout)
+        check(sentence.format(left_out) in output.stderr if left_out else "CUDA_ON_CPU_BLOCKS" not in output.stderr,
+              output.stderr)
         counted = json.loads((cwd / "blocks.json").read_text())["kernels"][0]["global_stores"]["requests"]
-        check(counted == 2 * (300 - left_out) // 3, f"{number} blocks: {counted} requests")
-    check("must be an integer" in result(0, 2).stderr, "no block at all")
+        check(counted == 2 * (300 - left_out) // 3, f"{number} analysed blocks: the report counts {counted} store requests")
+    check("must be an integer" in result(0, 2).stderr, "CUDA_ON_CPU_BLOCKS=0 is not refused")
     run(COMMAND, "--analyze", "-DRACE", "blocks.cu", "-o", "blocks", cwd=cwd)
     for threads in (1, 4):
-        check("error: race" in result(2, 1, threads).stderr, "a race in every block")
+        check("error: race" in result(2, 1, threads).stderr, f"the race is not reported with {threads} threads")
     # Blocks that are left out run concurrently with analysed blocks, and their accesses count as later ones.
     run(COMMAND, "--analyze", "-DAHEAD", "blocks.cu", "-o", "blocks", cwd=cwd)
     for threads in (1, 4):
@@ -677,32 +688,33 @@ def sample(cwd):
 def thrust(cwd):
     """Thrust sorts on the device, and an excessive range is reported at the line of the call"""
     run(COMMAND, "-DBEYOND=0", "sorted.cu", "-o", "sorted", cwd=cwd)
-    check(run(cwd / "sorted", cwd=cwd).stdout == "1 2 3\n", "sorted")
+    check(run(cwd / "sorted", cwd=cwd).stdout == "1 2 3\n", "thrust::sort does not sort")
     for beyond, status in ((0, 0), (1, 1)):
         run(COMMAND, "--analyze", f"-DBEYOND={beyond}", "sorted.cu", "-o", "sorted", cwd=cwd)
-        said = run(cwd / "sorted", cwd=cwd, expected=status).stderr
-        check(("sorted.cu:6: error: out of bounds" in said) == (beyond == 1), said)
+        output = run(cwd / "sorted", cwd=cwd, expected=status).stderr
+        check(("sorted.cu:6: error: out of bounds" in output) == (beyond == 1), output)
 
 
 def cub(cwd):
     """CUB's algorithms sum, and a missing barrier between two uses of temporary storage is reported"""
     for barrier, status in (("__syncthreads()", 0), ("", 1)):
         run(COMMAND, "--analyze", f"-DBARRIER={barrier}", "summed.cu", "-o", "summed", cwd=cwd)
-        said = run(cwd / "summed", cwd=cwd, expected=status)
-        check(("summed.cu:10: error: race" in said.stderr) == (status == 1), said.stderr)
+        output = run(cwd / "summed", cwd=cwd, expected=status)
+        check(("summed.cu:10: error: race" in output.stderr) == (status == 1), output.stderr)
     run(COMMAND, "-DBARRIER=__syncthreads()", "summed.cu", "-o", "summed", cwd=cwd)
     run(COMMAND, "exit.cu", "-o", "exit", cwd=cwd)
     status = subprocess.run([cwd / "exit"], text=True, capture_output=True, check=False)
     check(status.returncode > 0 and "'exit;', PTX in a header of the toolkit, does not run" in status.stderr, f"{status}")
-    check(run(cwd / "summed", cwd=cwd).stdout == f"{sum(range(1, 65)) + 64}\n", "summed")
+    check(run(cwd / "summed", cwd=cwd).stdout == f"{sum(range(1, 65)) + 64}\n", "CUB computes wrong sums")
 
 
 def no_toolkit(cwd):
     """Without a toolkit, the error message names the source of Thrust"""
     environment = {**os.environ, "CUDA_HOME": "/nowhere"}
     result = subprocess.run([COMMAND, "-DBEYOND=0", "sorted.cu"], cwd=cwd, env=environment, text=True, capture_output=True, check=False)
-    said = "cuda-on-cpu: <thrust/device_vector.h> belongs to the CUDA toolkit, version 13 or later, which is not in /nowhere; set CUDA_HOME to its directory"
-    check(result.returncode == 1 and result.stderr.splitlines()[-1] == said, result.stderr)
+    expected = ("cuda-on-cpu: <thrust/device_vector.h> belongs to the CUDA toolkit, version 13 or later, "
+                "which is not in /nowhere; set CUDA_HOME to its directory")
+    check(result.returncode == 1 and result.stderr.splitlines()[-1] == expected, result.stderr)
     result = subprocess.run([COMMAND, "wrong.cu"], cwd=cwd, env=environment, text=True, capture_output=True, check=False)
     check(result.returncode == 1 and "toolkit" not in result.stderr, result.stderr)
 
@@ -728,8 +740,8 @@ int main() {
         environment = {**os.environ, "CUDA_HOME": "/nowhere"}
         result = subprocess.run([COMMAND, "--quiet", "together.cu", "-o", "together"], cwd=cwd, env=environment, text=True, capture_output=True, check=False)
         check(result.returncode == 0 and not result.stderr, result.stderr)
-        said = run(cwd / "together", cwd=cwd).stdout
-        check(said == f"{64 * 257}\n", said)
+        output = run(cwd / "together", cwd=cwd).stdout
+        check(output == f"{64 * 257}\n", output)
 
 
 def order(cwd):
@@ -738,33 +750,33 @@ def order(cwd):
 
     def orders(schedule, threads="1"):
         environment = {**os.environ, "CUDA_ON_CPU_SCHEDULE": schedule, "CUDA_ON_CPU_THREADS": threads}
-        said = subprocess.run([cwd / "order"], env=environment, text=True, capture_output=True, check=False)
-        return said.stdout.split() if said.returncode == 0 else said.returncode
+        output = subprocess.run([cwd / "order"], env=environment, text=True, capture_output=True, check=False)
+        return output.stdout.split() if output.returncode == 0 else output.returncode
 
     ascending = [str(i) for i in range(20)]
-    check(orders("ascending") == ascending, "ascending")
-    check(orders("descending") == ascending[::-1], f"{orders('descending')}")
+    check(orders("ascending") == ascending, "blocks and threads do not run in ascending order")
+    check(orders("descending") == ascending[::-1], f"the descending order is {orders('descending')}")
     seven, eight = orders("random:7"), orders("random:8")
-    check(sorted(seven, key=int) == ascending and seven != ascending, f"{seven}")
-    check(orders("random:7") == seven != eight, f"{eight}")
+    check(sorted(seven, key=int) == ascending and seven != ascending, f"the order for random:7 is {seven}")
+    check(orders("random:7") == seven != eight, f"random:7 is not reproducible, or gives the order of random:8, {eight}")
     for schedule in ("random", "random:x", "sideways"):
-        check(orders(schedule) == 2, f"{schedule} is refused")
+        check(orders(schedule) == 2, f"{schedule} is not refused")
 
 
 def first_error(cwd):
     """The first error names the source and its line"""
-    said = run(COMMAND, "wrong.cu", cwd=cwd, expected=1).stderr
-    first = next(line for line in said.splitlines() if "error" in line)
-    check(re.match(r"wrong\.cu:2:\d+: error: .undeclared. was not declared", first), said)
+    output = run(COMMAND, "wrong.cu", cwd=cwd, expected=1).stderr
+    first = next(line for line in output.splitlines() if "error" in line)
+    check(re.match(r"wrong\.cu:2:\d+: error: .undeclared. was not declared", first), output)
     (cwd / "short.cu").write_text("int main() {}\nint short")
-    said = run(COMMAND, "short.cu", cwd=cwd, expected=1).stderr
-    check("short.cu:2:" in said, said)
-    said = run(COMMAND, "ptx.cu", cwd=cwd, expected=1).stderr
-    check(said.startswith("ptx.cu:3: error: PTX"), said)
+    output = run(COMMAND, "short.cu", cwd=cwd, expected=1).stderr
+    check("short.cu:2:" in output, output)
+    output = run(COMMAND, "ptx.cu", cwd=cwd, expected=1).stderr
+    check(output.startswith("ptx.cu:3: error: PTX"), output)
 
 
 def nested(cwd):
-    """A kernel launches kernels in the order of the schedule, and a sentence reports that it cannot wait for them"""
+    """A kernel launches kernels in the order of the schedule, and a message reports that it cannot wait for them"""
     for words in ([], ["--analyze"]):
         run(COMMAND, *words, "-rdc=true", "nested.cu", "-o", "nested", "-lcudadevrt", cwd=cwd)
         for schedule, blocks in (("ascending", (0, 1)), ("descending", (1, 0))):
@@ -772,13 +784,14 @@ def nested(cwd):
             result = subprocess.run(["./nested"], text=True, capture_output=True, cwd=cwd, env=environment, check=False)
             expected = "".join(f"{who} {block}\n" for who in ("parent", "child") for block in blocks)
             check(result.returncode == 0 and result.stdout == expected, f"{schedule}: {result}")
-            check(not words or "child: 2 launches, 2 blocks, 2 threads" in result.stderr, f"the children are not counted: {result}")
+            check(not words or "child: 2 launches, 2 blocks, 2 threads" in result.stderr,
+                  f"the report does not count the launches of child: {result}")
         result = subprocess.run(["./nested", "waits"], text=True, capture_output=True, cwd=cwd, check=False)
         check(result.returncode == 3 and "kernel parent calls cudaDeviceSynchronize" in result.stderr, f"{result}")
 
 
 def spins(cwd):
-    """An endless wait for a volatile variable ends with a sentence, with and without analysis"""
+    """An endless wait for a volatile variable ends with an error message, with and without analysis"""
     for words, expected in (([], 3), (["--analyze"], 1)):
         run(COMMAND, *words, "spin.cu", "-o", "spin", cwd=cwd)
         environment = {**os.environ, "CUDA_ON_CPU_PATIENCE": "1"}
@@ -787,21 +800,21 @@ def spins(cwd):
 
 
 def modules(cwd):
-    """A program loads modules, and refuses files that are no modules for it"""
+    """A program loads modules, and refuses files that are not modules for the CPU device"""
     run(COMMAND, "load.cu", "-o", "load", "-lcuda", cwd=cwd)
     for kind in ("-ptx", "-cubin", "--fatbin"):
         run(COMMAND, kind, "module.cu", cwd=cwd)
-        said = run("./load", "file", "module" + kind.replace("-", ".", 1).replace(".-", "."), cwd=cwd).stdout
-        check(said == "63 0\n", f"{kind} prints {said}")
+        output = run("./load", "file", "module" + kind.replace("-", ".", 1).replace(".-", "."), cwd=cwd).stdout
+        check(output == "63 0\n", f"{kind} prints {output}")
     (cwd / "gpu.ptx").write_text(".version 8.0\n.target sm_90\n")
-    said = run("./load", "file", "gpu.ptx", cwd=cwd, expected=3).stderr
-    check("'gpu.ptx' is no module for the CPU device: make it from its source with cuda-on-cpu" in said, said)
+    output = run("./load", "file", "gpu.ptx", cwd=cwd, expected=3).stderr
+    check("'gpu.ptx' is no module for the CPU device: make it from its source with cuda-on-cpu" in output, output)
     run(COMMAND, "--analyze", "-cubin", "module.cu", "-o", "analysed.cubin", cwd=cwd)
-    said = run("./load", "file", "analysed.cubin", cwd=cwd, expected=3).stderr
-    check("'analysed.cubin' is made with --analyze, and the program without it: make both alike" in said, said)
+    output = run("./load", "file", "analysed.cubin", cwd=cwd, expected=3).stderr
+    check("'analysed.cubin' is made with --analyze, and the program without it: make both alike" in output, output)
     run(COMMAND, "load.cu", "-o", "bare", cwd=cwd)
-    said = run("./bare", "file", "module.cubin", cwd=cwd, expected=3).stderr
-    check("link it with -lcuda" in said, said)
+    output = run("./bare", "file", "module.cubin", cwd=cwd, expected=3).stderr
+    check("link it with -lcuda" in output, output)
 
 
 def analysed_modules(cwd):
@@ -810,32 +823,33 @@ def analysed_modules(cwd):
     run(COMMAND, "--analyze", "-fatbin", "module.cu", "-o", "right.fatbin", cwd=cwd)
     run(COMMAND, "--analyze", "-fatbin", "-DRACE", "module.cu", "-o", "wrong.fatbin", cwd=cwd)
     for words in (("file", "right.fatbin"), ("right", "module.cu")):
-        said = run("./load", *words, cwd=cwd).stderr
-        check("No error was found" in said, said)
+        output = run("./load", *words, cwd=cwd).stderr
+        check("No error was found" in output, output)
     for words, place in ((("file", "wrong.fatbin"), "module.cu:"), (("races", "module.cu"), "at_run_time.cu:")):
-        said = run("./load", *words, cwd=cwd, expected=1).stderr
-        check(f"{place}6: error: race" in said or f"{place}10: error: race" in said, said)
+        output = run("./load", *words, cwd=cwd, expected=1).stderr
+        check(f"{place}6: error: race" in output or f"{place}10: error: race" in output, output)
     run(COMMAND, "--analyze", "-fatbin", "-DLAST=64", "module.cu", "-o", "beyond.fatbin", cwd=cwd)
-    said = run("./load", "file", "beyond.fatbin", cwd=cwd, expected=1).stderr
-    check("module.cu:10: error: out of bounds" in said and "past the end of a variable in shared memory" in said, said)
-    said = run("./load", "file", "right.fatbin", "nobody", cwd=cwd, expected=1).stderr
+    output = run("./load", "file", "beyond.fatbin", cwd=cwd, expected=1).stderr
+    check("module.cu:10: error: out of bounds" in output and "past the end of a variable in shared memory" in output, output)
+    output = run("./load", "file", "right.fatbin", "nobody", cwd=cwd, expected=1).stderr
     check("load.cu:30: error: ignored error: CUDA_ERROR_NOT_FOUND, named symbol not found: the module has no kernel 'nobody'; it has mirror"
-          in said, said)
+          in output, output)
 
 
 def refusals(cwd):
     """Requests that have no meaning on a CPU are refused with one sentence"""
-    for words, said in ((["--optix-ir", "main.cu"], "--optix-ir makes code for a GPU"), ([], "no source"), (["-o"], "-o lacks its value"),
-                        (["-shared", "main.cu"], "shared libraries"), (["-x", "ada", "a"], "'ada' is not a language"),
-                        (["-c", "main.cu", "kernels.cu", "-o", "a.o"], "2 sources"), (["code.ptx"], "'code.ptx'")):
+    for words, message in ((["--optix-ir", "main.cu"], "--optix-ir makes code for a GPU"), ([], "no source"),
+                           (["-o"], "-o lacks its value"),
+                           (["-shared", "main.cu"], "shared libraries"), (["-x", "ada", "a"], "'ada' is not a language"),
+                           (["-c", "main.cu", "kernels.cu", "-o", "a.o"], "2 sources"), (["code.ptx"], "'code.ptx'")):
         result = run(COMMAND, *words, cwd=cwd, expected=2)
-        check(said in result.stderr and result.stderr.count("\n") == 1, result.stderr)
+        check(message in result.stderr and result.stderr.count("\n") == 1, result.stderr)
 
 
 def questions(cwd):
     """--help, --version and --explain print their texts"""
-    for word, said in (("--help", "make NVCC=cuda-on-cpu"), ("--version", "release 13.0"), ("--explain", "Not supported")):
-        check(said in run(COMMAND, word, cwd=cwd).stdout, word)
+    for word, text in (("--help", "make NVCC=cuda-on-cpu"), ("--version", "release 13.0"), ("--explain", "Not supported")):
+        check(text in run(COMMAND, word, cwd=cwd).stdout, f"{word} does not print {text!r}")
 
 
 def standards(cwd):
@@ -859,7 +873,7 @@ def main():
             print(f"ok {number} - {what.__doc__} # SKIP it is not installed")
             continue
         if what in (thrust, cub) and not TOOLKIT.exists():
-            print(f"ok {number} - {what.__doc__} # SKIP {TOOLKIT} is not there")
+            print(f"ok {number} - {what.__doc__} # SKIP {TOOLKIT} does not exist")
             continue
         with tempfile.TemporaryDirectory() as directory:
             cwd = pathlib.Path(directory)

@@ -36,55 +36,55 @@ class Difference:
 
 DIFFERENCES = [
     Difference("access_patterns/scan_of_a_block", "shared_stores .*", 276 / 256, 276 / 256,
-               "a lane that skips a load of its turn is at the store of the next before the others"),
+               "a lane that skips a load in an iteration reaches the store of the next iteration before the other lanes"),
     Difference("access_patterns/matrix_product_unrolled", "shared_loads requests", 1.6, 1.6,
                "nvcc unrolls the loop and loads four neighbouring elements at once"),
     Difference("access_patterns/matrix_product_unrolled", "shared_loads wavefronts", 1.33, 1.34,
                "nvcc unrolls the loop and loads four neighbouring elements at once"),
     Difference("access_patterns/atomics_on_one", "global_atomics sectors", 32, 32,
-               "nvcc adds up the values of a warp first, where it knows that the address is one"),
+               "nvcc adds the values of a warp first, because it knows that all lanes have the same address"),
     Difference("access_patterns/shared_atomics_on_one", "shared_atomics wavefronts", 32, 32,
-               "nvcc adds up the values of a warp first, where it knows that the address is one"),
+               "nvcc adds the values of a warp first, because it knows that all lanes have the same address"),
     Difference("access_patterns/shared_histogram", "shared_atomics wavefronts", 1.14, 1.15,
-               "to add one, the GPU counts the lanes with equal addresses in one go"),
+               "for an increment, the GPU counts the lanes with equal addresses in one operation"),
     Difference("access_patterns/shared_atomics_on_floats", "shared_(loads|atomics) .*", 0.5, 1,
-               "the GPU has no such atomic: it loads, compares and swaps"),
+               "the GPU has no such atomic operation: it executes a load and a compare-and-swap"),
     Difference("access_patterns/shared_atomics_of_64_bits", "shared_(loads|atomics) .*", 0.05, 0.5,
-               "the GPU has no such atomic: it loads, compares and swaps until that succeeds"),
+               "the GPU has no such atomic operation: it repeats a load and a compare-and-swap until the swap succeeds"),
     Difference("advection-12_tiled .*/update", "global_loads sectors", 1.02, 1.05,
-               "lanes that load a column more are ahead of the others of their warp in the next row"),
+               "lanes that load one more column are ahead of the other lanes of their warp in the next row"),
     Difference("advection-12_tiled .*/update", "shared_stores requests", 0.99, 1,
-               "lanes that load a column more are ahead of the others of their warp in the next row"),
+               "lanes that load one more column are ahead of the other lanes of their warp in the next row"),
     Difference("advection-13_register_rolling .*/update", "global_(loads|stores) .*", 1.005, 1.5,
-               "of an odd row the last cell has no neighbour: nvcc predicates what g++ branches around"),
+               "the last cell of an odd row has no neighbour: nvcc uses predicates, and g++ branches"),
     Difference("advection-14_skewed_time_tiling .*/carry", "global_loads .*", 0.99, 1.1,
-               "of an odd row the last cell has no neighbour: nvcc predicates what g++ branches around"),
+               "the last cell of an odd row has no neighbour: nvcc uses predicates, and g++ branches"),
     Difference("advection-1[56]_.*/convolve", "global_loads sectors", 1.01, 1.02,
-               "lanes that copy a column more are ahead of the others of their warp in the next row"),
+               "lanes that copy one more column are ahead of the other lanes of their warp in the next row"),
     Difference("advection-1[56]_.*/convolve", "global_stores .*", 1, 1.2,
-               "of an odd row the last cell has no neighbour: nvcc predicates what g++ branches around"),
+               "the last cell of an odd row has no neighbour: nvcc uses predicates, and g++ branches"),
     Difference("advection-16_asynchronous_copies .*/convolve", "shared_stores .*", 30, 70,
-               "an asynchronous copy writes to shared memory, but is no store instruction"),
+               "an asynchronous copy writes to shared memory, but is not a store instruction on the GPU"),
     Difference("advection-17_tensor_core_filter .*/convolve", "shared_stores .*", 45, 100,
-               "an asynchronous copy writes to shared memory, but is no store instruction"),
+               "an asynchronous copy writes to shared memory, but is not a store instruction on the GPU"),
     Difference("advection-17_tensor_core_filter .*/convolve", "shared_loads requests", 0.98, 0.999,
-               "ncu counts a hundredth more loads than the kernel's code has; why is not known"),
+               "ncu counts 1 % more loads than the code of the kernel contains, for an unknown reason"),
     Difference("local_volatility-0[45].* .*/init_grid", "global_loads .*", 0.95, 0.96,
-               "g++ keeps the last index that it has stored, nvcc loads it again"),
+               "g++ keeps the last stored index in a register, and nvcc loads it again"),
     Difference("local_volatility-0[45].* .*/explicit_[xy]", "global_loads .*", 0.66, 0.95,
-               "g++ keeps a sum that it stored before a condition, nvcc loads it again"),
+               "g++ keeps a sum that was stored before a branch in a register, and nvcc loads it again"),
     Difference("local_volatility-04_naive_cuda .*/solve_[xy]", "global_loads .*", 1.08, 1.09,
-               "nvcc unrolls the way back by 4 and keeps 3 of 4 values that it stored"),
+               "nvcc unrolls the back substitution by 4, and keeps 3 of 4 stored values in registers"),
     Difference("local_volatility-04_naive_cuda .*/solve_x", "global_stores .*", 1.01, 1.02,
-               "u and r are one array; nvcc leaves out the store of u(0) = r(0), g++ does not"),
+               "u and r are the same array: nvcc omits the store of u(0) = r(0), and g++ does not"),
     Difference("local_volatility-06_coalesced f64/explicit_xy", "shared_stores requests", 0.96, 1,
-               "lanes that wrote the row beside a tile meet the rest of their warp by chance"),
+               "lanes that wrote the row next to a tile reconverge with their warp only by chance"),
     Difference("local_volatility-0[67].* .*/init_operators", "global_loads .*", 1.02, 1.09,
-               "nvcc loads fewer numbers in the branches of derivatives(), which have some in common"),
+               "nvcc loads fewer values, because the branches of derivatives() have values in common"),
     Difference("local_volatility-07_interleaved .*/half_step_x", "global_loads .*", 1.001, 1.02,
-               "a lane that skips the load of its left neighbour is ahead of the others in the next"),
+               "a lane that skips the load of its left neighbour is ahead of the other lanes in the next load"),
     Difference("local_volatility-09_factored .*/factorise_x", "global_loads .*", 1.01, 1.02,
-               "nvcc does not load the upper neighbour of the last row, which nobody needs"),
+               "nvcc does not load the upper neighbour of the last row, because it is not used"),
 ]
 
 
@@ -113,7 +113,7 @@ def report_of(program, arguments):
                                 stderr=subprocess.STDOUT, text=True, errors="replace",
                                 env=os.environ | {"CUDA_ON_CPU_REPORT": str(report)})
         if result.returncode != 0 or not report.exists():
-            return {}, f"the exit status is {result.returncode}; {result.stdout[-1000:]!r}"
+            return {}, f"the exit status is {result.returncode}, and the output ends with {result.stdout[-1000:]!r}"
         kernels = json.loads(report.read_text())["kernels"]
         return {kernel["kernel"]: counted(kernel) for kernel in kernels}, ""
 
@@ -123,7 +123,7 @@ class Comparison:
 
     def __init__(self):
         self.compared = self.equal = 0
-        self.met = set()  # indices of the listed differences that matched a counter
+        self.matched = set()  # indices of the listed differences that matched a counter
 
     def problems(self, name, ours, theirs):
         """Yields the differences of the kernel RUN/KERNEL that are not listed."""
@@ -133,13 +133,13 @@ class Comparison:
             mine, wanted = ours[counter], theirs[counter]
             self.compared += bool(mine or wanted)
             self.equal += bool(mine == wanted != 0)
-            said = f"{counter}: {mine} here, {wanted} on the GPU"
+            difference = f"{counter}: {mine} on the CPU device, {wanted} on the GPU"
             if mine != wanted and not listed:
-                yield said
+                yield difference
             for index, each in listed:
-                self.met.add(index)
+                self.matched.add(index)
                 if not each.least * wanted <= mine <= each.most * wanted:
-                    yield f"{said}; listed is a factor from {each.least} to {each.most}"
+                    yield f"{difference}; DIFFERENCES permits a factor from {each.least} to {each.most}"
 
 
 def main(recording, programs):
@@ -151,20 +151,21 @@ def main(recording, programs):
     for run, how in recording["programs"].items():
         program = run.split()[0]
         report, problem = (report_of(paths[program], how["arguments"]) if program in paths
-                           else ({}, "the program is not among the arguments"))
-        checks.append((f"{run} reports", [problem] if problem else []))
+                           else ({}, "the program is not an argument of this test"))
+        checks.append((f"{run} writes a report", [problem] if problem else []))
         names = {name.split("/")[1]: name for name in recording["kernels"]
                  if name.startswith(run + "/")}
         for kernel in sorted(set(report) & set(names)):
             theirs = recorded(recording["kernels"][names[kernel]])
-            checks.append((names[kernel], list(comparison.problems(names[kernel], report[kernel],
-                                                                   theirs))))
+            checks.append((f"{names[kernel]} has the recorded counters",
+                           list(comparison.problems(names[kernel], report[kernel], theirs))))
         if report and set(report) != set(names):
-            checks.append((f"{run} runs the recorded kernels",
-                           [f"{kernel} is missing or new" for kernel in set(report) ^ set(names)]))
+            checks.append((f"{run} launches exactly the recorded kernels",
+                           [f"{kernel} is only in the recording or only in the report"
+                            for kernel in set(report) ^ set(names)]))
     for index, each in enumerate(DIFFERENCES):
         checks.append((f"{each.kernel} may differ in {each.counter}: {each.cause}",
-                       [] if index in comparison.met else ["it names no counter"]))
+                       [] if index in comparison.matched else ["this entry of DIFFERENCES matches no counter"]))
     print(f"1..{len(checks)}")
     for number, (what, problems) in enumerate(checks, 1):
         print(f"{'not ok' if problems else 'ok'} {number} - {what}")

@@ -95,13 +95,13 @@ def run(program, how, sent):
         process.stdout.readline()
         process.send_signal(sent)
     try:
-        said, told = process.communicate(timeout=SECONDS)
+        output, messages = process.communicate(timeout=SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
-        return None, "it does not end", set()
-    errors = json.loads(report.read_text())["errors"] if report.exists() else []
-    return process.returncode, said + told, {(error["kind"], error["line"]) for error in errors}
+        return None, f"the program did not end within {SECONDS} s", set()
+    findings = json.loads(report.read_text())["errors"] if report.exists() else []
+    return process.returncode, output + messages, {(finding["kind"], finding["line"]) for finding in findings}
 
 
 def line_of(text):
@@ -115,15 +115,17 @@ def main():
         source.write_text(SOURCE)
         subprocess.run([COMMAND, "--analyze", source, "-o", program], check=True)
         for number, (how, expected, sent) in enumerate(ENDS, 1):
-            status, told, errors = run(program, how, sent)
+            status, output, findings = run(program, how, sent)
             wanted = {("out of bounds", line_of("  x[threadIdx.x + 1] = 1;"))}
             if how == "division":
                 wanted.add(("trap", line_of("  x[0] = 7 / x[threadIdx.x];")))
-            well = status == expected and errors == wanted and "out of bounds: writes 4 bytes" in told
-            by = "" if sent is None else f" and {sent.name}"
-            print(f"{'ok' if well else 'not ok'} {number} - the report of a program that ends by {how}{by}", flush=True)
-            if not well:
-                print("".join(f"# {line}\n" for line in [f"status {status}, not {expected}", str(errors), *told.splitlines()]), end="")
+            passed = status == expected and findings == wanted and "out of bounds: writes 4 bytes" in output
+            by = "" if sent is None else f" and gets {sent.name}"
+            print(f"{'ok' if passed else 'not ok'} {number} - "
+                  f"a program that ends with '{how}'{by} writes its report", flush=True)
+            if not passed:
+                lines = [f"the exit status is {status}, not {expected}", f"the report has {findings}", *output.splitlines()]
+                print("".join(f"# {line}\n" for line in lines), end="")
 
 
 main()

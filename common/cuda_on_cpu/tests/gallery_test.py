@@ -31,10 +31,12 @@ def main():
         recorded = source.with_suffix(".txt")
         if "--record" in sys.argv:
             recorded.write_text(report)
-        well = status == 1 and recorded.exists() and recorded.read_text() == report
-        print(f"{'ok' if well else 'not ok'} {number} - {source.stem} is told as recorded", flush=True)
-        if not well:
-            print("".join(f"# {line}\n" for line in [f"exit status {status}", *report.splitlines()]), end="")
+        passed = status == 1 and recorded.exists() and recorded.read_text() == report
+        print(f"{'ok' if passed else 'not ok'} {number} - the report of {source.stem} equals the recorded report",
+              flush=True)
+        if not passed:
+            lines = [f"the exit status is {status}, and the report is:", *report.splitlines()]
+            print("".join(f"# {line}\n" for line in lines), end="")
 
 
 main()

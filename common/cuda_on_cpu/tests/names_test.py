@@ -31,7 +31,7 @@ BEFORE = """#define max(a, b) ((a) > (b) ? (a) : (b))
 #define min(a, b) ((a) < (b) ? (a) : (b))
 """
 # The macros of the program work as usual after the headers.
-BEHIND = """
+AFTER = """
 namespace cg = cooperative_groups;
 __global__ void sum(T* x) {
   const auto tile = cg::tiled_partition<WARP_SIZE>(cg::this_thread_block());
@@ -65,16 +65,17 @@ def main():
         headers.sort(key=lambda name: not name.startswith("cuda/std/"))
         lines = [f"#include <{name}>\n" for name in headers]
         lines.insert(sum(name.startswith("cuda/std/") for name in headers), BEFORE)
-        source.write_text("".join(lines) + BEHIND)
+        source.write_text("".join(lines) + AFTER)
         for number, (what, options, runs) in enumerate(WAYS, 2):
             libraries = ["-lcublas", "-lcufft", "-lcusolver"] if runs else []
             done = subprocess.run([COMMAND, *options, "-O1", *MACROS, source, "-o", output, *libraries], text=True, capture_output=True)
             if done.returncode == 0 and runs:
                 done = subprocess.run([output], text=True, capture_output=True)
             # The sum of sixteen values, the first of which is MAX(A, B).
-            right = done.returncode == 0 and (not runs or done.stdout == f"{16 * 1024 + 15 * 16 // 2}\n")
-            print(f"{'ok' if right else 'not ok'} {number} - {what} with {len(MACROS)} macros includes all of them")
-            if not right:
+            passed = done.returncode == 0 and (not runs or done.stdout == f"{16 * 1024 + 15 * 16 // 2}\n")
+            print(f"{'ok' if passed else 'not ok'} {number} - "
+                  f"{what} with {len(MACROS)} macros compiles with all public headers")
+            if not passed:
                 print("".join(f"# {line}\n" for line in (done.stdout + done.stderr).splitlines()[:20]), end="")
 
 

@@ -31,14 +31,14 @@ def run(*command):
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if result.returncode != 0:
         print("".join(f"# {line}\n" for line in result.stdout.splitlines()), end="")
-        print("Bail out! The program could not be made for AArch64.")
+        print("Bail out! The program could not be compiled for AArch64.")
         sys.exit(1)
 
 
 def main():
     missing = [tool for tool in (COMPILER, EMULATOR) if shutil.which(tool) is None]
     if missing:
-        print(f"1..0 # SKIP The CPU device on AArch64 is tested where {' and '.join(missing)} can be found.")
+        print(f"1..0 # SKIP The test of the CPU device on AArch64 needs {' and '.join(missing)}.")
         return 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

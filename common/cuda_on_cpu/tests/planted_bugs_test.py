@@ -39,7 +39,7 @@ def planted_lines(source):
             if planted[1]:
                 alone.add(case)
             if not kinds <= KINDS:
-                sys.exit(f"{source}:{number}: there is no kind of error {kinds - KINDS}")
+                sys.exit(f"{source}:{number}: unknown kind of error: {kinds - KINDS}")
             lines.setdefault(case, {})[number] = kinds
     return lines, alone
 
@@ -56,15 +56,15 @@ def run(program, case, version):
                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                     errors="replace", check=False)
         except subprocess.TimeoutExpired:
-            return None, [], f"it did not end within {SECONDS} s"
+            return None, [], f"the program did not end within {SECONDS} s"
         if not report.exists():
-            return result.returncode, [], f"there is no report; {result.stdout[-500:]!r}"
+            return result.returncode, [], f"the program wrote no report; its output ends with {result.stdout[-500:]!r}"
         return result.returncode, json.loads(report.read_text())["errors"], ""
 
 
-def told(error):
+def line_of_text(error):
     """Returns an error as one line of text."""
-    return f"{error['kind']} at line {error['line']}, {error['other_line']}: {error['sentence']}"
+    return f"{error['kind']} at lines {error['line']} and {error['other_line']}: {error['sentence']}"
 
 
 def is_planted(error, source, lines):
@@ -83,14 +83,14 @@ def problems(program, source, case, version, lines, is_alone):
     if status != wanted:
         yield f"the exit status is {status}, not {wanted}"
     if version == "bug" and not any(is_planted(error, source, lines) for error in errors):
-        yield f"not found at any of the lines {lines}"
-        yield from map(told, errors)
+        yield f"no error of a marked kind was reported at any of the marked lines {lines}; the report has:"
+        yield from map(line_of_text, errors)
     if version == "twin":
-        yield from map(told, errors)
+        yield from map(line_of_text, errors)
     if version == "bug" and is_alone:
-        yield from (told(error) for error in errors if not is_planted(error, source, lines))
+        yield from (line_of_text(error) for error in errors if not is_planted(error, source, lines))
     if any(not error["sentence"] or error["count"] < 1 for error in errors):
-        yield "an error has no sentence or no count"
+        yield "an error in the report has no sentence or no count"
 
 
 def cases_of(program):
@@ -106,7 +106,7 @@ def cases_of(program):
     for case in names:
         lines = planted.get(None, {}) | planted.get(case, {})
         if not lines:
-            sys.exit(f"{source}: nothing is planted in {case}")
+            sys.exit(f"{source}: no line of case {case} is marked with '// planted: KIND'")
         for version in ("bug", "twin"):
             yield program, source, case, version, lines, case in alone
 
@@ -120,8 +120,8 @@ def main(programs):
         results = pool.map(lambda case: list(problems(*case)), cases)
         for number, ((_, source, case, version, *_), found) in enumerate(zip(cases, results), 1):
             verdict = "not ok" if found else "ok"
-            what = "is found" if version == "bug" else "has a silent twin"
-            print(f"{verdict} {number} - {source.stem} {case} {what}", flush=True)
+            what = "the seeded bug is found" if version == "bug" else "the correct counterpart gives no finding"
+            print(f"{verdict} {number} - {source.stem} {case}: {what}", flush=True)
             for problem in found:
                 print(f"# {problem}")
     return 0

@@ -17,7 +17,7 @@ COMMAND = pathlib.Path(sys.argv[1]).resolve()
 SECONDS = 120  # time limit of a program
 CHECK = "#include <cstdio>\n#define CHECK(call) if ((call) != cudaSuccess) { printf(\"%s fails\\n\", #call); return 2; }\n"
 SOURCES = {
-    # Each form of a launch: the caller makes one copy and destroys it, and no thread does either.
+    # Each form of a launch: the caller copies an argument once and destroys the copy, and no thread does either.
     "arguments.cu": CHECK + """#include <atomic>
 static std::atomic<int> copies{0}, ends{0};
 struct Counted {
@@ -316,7 +316,8 @@ int main() {
 #endif
 }
 """,
-    # Volatile makes a read and a write no single operation. Waiting for a value and then storing another one is no update.
+    # A read and a write of a volatile variable are not one atomic operation. A wait for a value and a later store of
+    # another value are not an update.
     "counters.cu": CHECK + """__global__ void by_blocks(volatile int* n) { if (threadIdx.x == 0) *n = *n + 1; }  // here
 __global__ void by_lanes(volatile int* n) { n[0] += 1; }  // here
 __global__ void by_warps(volatile long* n) {
@@ -452,7 +453,7 @@ int main() {
   CHECK(cudaDeviceSynchronize());
 }
 """,
-    # A local variable belongs to its thread, whatever pointers to it others get.
+    # A local variable belongs to its thread, even if other threads get pointers to it.
     "locals.cu": CHECK + """__global__ void pass_on(int* out) {
   __shared__ int* shared;
   int mine[2] = {int(threadIdx.x), 5};
@@ -726,53 +727,76 @@ COMPILERS = [(f", by {compiler}", f" -ccbin {compiler}") for compiler in filter(
 # The runs: description; sources; flags; expected output or None; exit status; kinds of the findings, or None without
 # analysis.
 RUNS = [
-    ("arguments are copied as bytes, and destroyed once", "arguments.cu", "-O2", ARGUMENTS, 0, None),
-    ("so are those of programs that are analysed", "arguments.cu", "--analyze", ARGUMENTS, 0, []),
-    ("a local value is used as another type", "punning.cu", "-O3", "-3 4 1 2\n-7 8 5 6\n", 0, None),
-    ("each source has its own variables of the device", "one.cu two.cu", "-O0", "32 3200\n", 0, None),
-    ("where code of the device is linked, they are those of all", "defines.cu uses.cu", "-rdc=true", "40\n", 0, None),
+    ("kernel arguments are copied as bytes, and each copy is destroyed once", "arguments.cu", "-O2", ARGUMENTS, 0, None),
+    ("an analysed program also copies kernel arguments as bytes, and destroys each copy once",
+     "arguments.cu", "--analyze", ARGUMENTS, 0, []),
+    ("a kernel reads and writes a local value as another type", "punning.cu", "-O3", "-3 4 1 2\n-7 8 5 6\n", 0, None),
+    ("each source has its own device variables", "one.cu two.cu", "-O0", "32 3200\n", 0, None),
+    ("all sources share device variables if device code is linked (-rdc=true)",
+     "defines.cu uses.cu", "-rdc=true", "40\n", 0, None),
     ("printf in a kernel returns the number of its arguments", "print.cu", "-O2",
      "a statement 1\nnothing\n1 two\n1 2 3\n0 2 3\n", 0, None),
-    ("only a variable of the device is a symbol", "symbols.cu", "-O2", 8 * NO_SYMBOL + "1\ncudaErrorInvalidValue\n6 8\n", 0, None),
-    ("so it is in a program at a fixed address", "symbols.cu", "-Xcompiler -no-pie",
+    ("cudaMemcpyToSymbol and similar functions accept only device variables",
+     "symbols.cu", "-O2", 8 * NO_SYMBOL + "1\ncudaErrorInvalidValue\n6 8\n", 0, None),
+    ("a program at a fixed address accepts only device variables as symbols", "symbols.cu", "-Xcompiler -no-pie",
      8 * NO_SYMBOL + "1\ncudaErrorInvalidValue\n6 8\n", 0, None),
-    ("so it is where a program is analysed", "symbols.cu", "--analyze", 8 * NO_SYMBOL + "1\ncudaErrorInvalidValue\n6 8\n", 0, []),
-    ("far out of bounds", "far.cu", "--analyze", None, 1, ["out of bounds"]),
-    ("an illegal address in a function of the C library", "wild.cu", "--analyze", None, 1, ["out of bounds"]),
-    ("a call of no function", "called.cu", "--analyze", None, 1, ["out of bounds"]),
-    ("a constant is changed", "constants.cu", "--analyze", None, 1, ["illegal device access"]),
-    *[("stores to variables that no code reads" + by, "stores.cu", "--analyze" + flags, None, 1, 4 * ["race"] + ["illegal device access"])
+    ("an analysed program accepts only device variables as symbols",
+     "symbols.cu", "--analyze", 8 * NO_SYMBOL + "1\ncudaErrorInvalidValue\n6 8\n", 0, []),
+    ("a store far beyond an allocation is reported", "far.cu", "--analyze", None, 1, ["out of bounds"]),
+    ("an illegal address in a function of the C library is reported", "wild.cu", "--analyze", None, 1, ["out of bounds"]),
+    ("a call through a null function pointer is reported", "called.cu", "--analyze", None, 1, ["out of bounds"]),
+    ("a store to a constant variable is reported", "constants.cu", "--analyze", None, 1, ["illegal device access"]),
+    *[("races and illegal stores to variables that no code reads are reported" + by,
+       "stores.cu", "--analyze" + flags, None, 1, 4 * ["race"] + ["illegal device access"])
       for by, flags in COMPILERS],
     *[(what + by, source, flags + compiler, printed, status, kinds) for by, compiler in COMPILERS for what, source, flags, printed, status, kinds in (
-        ("a plain read before a compare-and-swap", "swap_loops.cu", "--analyze", "192 63\n", 0, 2 * ["optimistic read"]),
-        ("a plain read before an exchange", "swap_loops.cu", "--analyze -DWITHOUT_SWAP", "", 1, 2 * ["optimistic read"] + 2 * ["race"]),
-        ("counters that are volatile", "counters.cu", "--analyze", None, 1, 4 * ["race"] + ["same value"]),
-        ("copies of partly written memory", "copies.cu", "--analyze", None, 0, []),
-        ("a copy of partly written memory to the host", "copies.cu", "--analyze -DTO_HOST", None, 0, ["unwritten bytes"]),
-        ("a use of a copy of unwritten memory", "copies.cu", "--analyze -DUSES", None, 1, 2 * ["uninitialised read"]),
-        ("a race with a block that has ended, after reads of the same block", "blocks.cu", "--analyze", None, 1, 2 * ["race"]),
-        ("a pointer to another thread's local variable", "locals.cu", "--analyze", None, 1, 2 * ["illegal device access"]),
-        ("variables of the device that the host names", "host_names.cu", "--analyze", "18\n", 1, 3 * ["illegal host access"]),
-        ("blocks of a plain launch that wait for each other", "waiting_blocks.cu", "--analyze", "1 0\n5\n", 0, 2 * ["not cooperative"]),
-        ("half a megabyte of local memory", "large_locals.cu", "--analyze", "149997\n63\n", 0, []))],
-    ("half a megabyte of local memory, without analysis", "large_locals.cu", "-O0", "149997\n63\n", 0, None),
-    ("blocks that wait for each other, without analysis", "waiting_blocks.cu", "-O2", "1 0\n5\n", 0, None),
-    ("a line behind functions of one pass", "passes.cu", "--analyze", None, 1, ["race"]),
-    ("a line of a header's kernel", "header.cu", "--analyze", None, 1, ["out of bounds"]),
-    ("a function's address comes from the device", "functions.cu", "--analyze", None, 0, []),
-    ("so it does in a program at a fixed address", "functions.cu", "--analyze -Xcompiler -no-pie", None, 0, []),
-    ("a function's address is the host's", "functions.cu", "--analyze -DOF_HOST", None, 1, ["illegal device access"]),
-    ("a copy brings a function's address", "functions.cu", "--analyze -DIN_A_COPY", None, 0, ["host code address"]),
-    ("a kernel makes an object with virtual functions", "virtual.cu", "--analyze", None, 0, []),
-    ("the host passes one to a kernel", "virtual.cu", "--analyze -DBY_VALUE", None, 1, ["illegal device access"]),
-    ("the host copies one", "virtual.cu", "--analyze -DBY_COPY", None, 0, ["host code address"]),
-    ("the host makes one in managed memory", "virtual.cu", "--analyze -DBY_HOST", None, 0, 2 * ["host code address"]),
-    ("variables of the host with names of one letter", "letters.cu", "--analyze", None, 1, 3 * ["illegal device access"]),
-    ("a shuffle from outside of its mask", "lanes.cu", "--analyze", "276\n", 0, ["undefined value"]),
+        ("a plain read before a compare-and-swap is a note, not a race",
+         "swap_loops.cu", "--analyze", "192 63\n", 0, 2 * ["optimistic read"]),
+        ("a plain read before an atomic exchange is a race",
+         "swap_loops.cu", "--analyze -DWITHOUT_SWAP", "", 1, 2 * ["optimistic read"] + 2 * ["race"]),
+        ("unsynchronised increments of volatile counters are races",
+         "counters.cu", "--analyze", None, 1, 4 * ["race"] + ["same value"]),
+        ("copies of partly written memory are not reported", "copies.cu", "--analyze", None, 0, []),
+        ("a copy of partly written memory to the host is a note",
+         "copies.cu", "--analyze -DTO_HOST", None, 0, ["unwritten bytes"]),
+        ("a use of copied unwritten memory is an error",
+         "copies.cu", "--analyze -DUSES", None, 1, 2 * ["uninitialised read"]),
+        ("a race with a thread block that has ended is reported, after reads by the writing thread block itself",
+         "blocks.cu", "--analyze", None, 1, 2 * ["race"]),
+        ("an access to the local variable of another thread is reported",
+         "locals.cu", "--analyze", None, 1, 2 * ["illegal device access"]),
+        ("accesses of the host to device variables by name are reported",
+         "host_names.cu", "--analyze", "18\n", 1, 3 * ["illegal host access"]),
+        ("waits of thread blocks for each other in a launch that is not cooperative are notes",
+         "waiting_blocks.cu", "--analyze", "1 0\n5\n", 0, 2 * ["not cooperative"]),
+        ("a thread may have 512 KiB of local memory", "large_locals.cu", "--analyze", "149997\n63\n", 0, []))],
+    ("a thread may have 512 KiB of local memory, without analysis", "large_locals.cu", "-O0", "149997\n63\n", 0, None),
+    ("thread blocks may wait for each other, without analysis", "waiting_blocks.cu", "-O2", "1 0\n5\n", 0, None),
+    ("a race is reported at the right line after functions that only one pass compiles",
+     "passes.cu", "--analyze", None, 1, ["race"]),
+    ("an error in a kernel of a header is reported at its line in the header",
+     "header.cu", "--analyze", None, 1, ["out of bounds"]),
+    ("a kernel calls a function whose address comes from the device", "functions.cu", "--analyze", None, 0, []),
+    ("a kernel in a program at a fixed address calls a function whose address comes from the device",
+     "functions.cu", "--analyze -Xcompiler -no-pie", None, 0, []),
+    ("a call through a function address of the host is reported",
+     "functions.cu", "--analyze -DOF_HOST", None, 1, ["illegal device access"]),
+    ("a copy of a function address from the host to the device is a note",
+     "functions.cu", "--analyze -DIN_A_COPY", None, 0, ["host code address"]),
+    ("a kernel calls virtual functions of an object that a kernel constructed", "virtual.cu", "--analyze", None, 0, []),
+    ("an object with virtual functions as a kernel argument is reported",
+     "virtual.cu", "--analyze -DBY_VALUE", None, 1, ["illegal device access"]),
+    ("a copy of an object with virtual functions from the host to the device is a note",
+     "virtual.cu", "--analyze -DBY_COPY", None, 0, ["host code address"]),
+    ("an object with virtual functions that the host constructs in managed memory is a note",
+     "virtual.cu", "--analyze -DBY_HOST", None, 0, 2 * ["host code address"]),
+    ("accesses of a kernel to host variables with one-letter names are reported",
+     "letters.cu", "--analyze", None, 1, 3 * ["illegal device access"]),
+    ("a shuffle from a lane outside its mask is a note", "lanes.cu", "--analyze", "276\n", 0, ["undefined value"]),
 ]
 
 
-def meant_lines(sources, flags):
+def marked_lines(sources, flags):
     """Returns file and line of the marked lines, in the sources and in the headers that they include."""
     files = {name for name in SOURCES if pathlib.Path(name).stem in {pathlib.Path(source).stem for source in sources}}
     ends = ["// here", *("// here with " + flag.removeprefix("-D") for flag in flags.split())]
@@ -789,19 +813,20 @@ def problem_of(cwd, sources, flags, printed, status, kinds):
     report.unlink(missing_ok=True)
     ran = subprocess.run(["./program"], cwd=cwd, text=True, capture_output=True, check=False, timeout=SECONDS,
                          env={**os.environ, "CUDA_ON_CPU_REPORT": str(report)})
-    said = f"status {ran.returncode}, not {status}\n{ran.stdout}{ran.stderr}"
+    summary = f"the exit status is {ran.returncode}, expected {status}; the program printed:\n{ran.stdout}{ran.stderr}"
     if ran.returncode != status or (printed is not None and ran.stdout != printed):
-        return said
+        return summary
     if kinds is None:
         return ""
-    told = json.loads(report.read_text())
+    contents = json.loads(report.read_text())
     # A line may consist of several instructions with the same finding.
-    found = sorted({(pathlib.Path(f["file"]).name, f["line"], f["kind"]) for f in told["errors"] + told["notes"]})
-    wanted = [(*place, kind) for place, kind in zip(meant_lines(sources, flags), kinds, strict=True)]
+    found = sorted({(pathlib.Path(f["file"]).name, f["line"], f["kind"]) for f in contents["errors"] + contents["notes"]})
+    wanted = [(*place, kind) for place, kind in zip(marked_lines(sources, flags), kinds, strict=True)]
     if found != wanted:
-        return f"found {found}, not {wanted}\n{said}"
+        return f"the report has {found}, not {wanted}\n{summary}"
     sentence = SENTENCES.get(sources[0], "")
-    return "".join(f["sentence"] + "\n" for f in told["errors"] + told["notes"] if not re.search(sentence, f["sentence"]))
+    return "".join(f"the sentence of a finding does not match {sentence!r}: {f['sentence']}\n"
+                   for f in contents["errors"] + contents["notes"] if not re.search(sentence, f["sentence"]))
 
 
 def main():

@@ -37,13 +37,14 @@ def differences(one, other):
     """Yields the differences between two runs."""
     for what, mine, theirs in zip(("exit status", "output"), one, other):
         if mine != theirs:
-            yield f"the {what} is {theirs!r}, not {mine!r}"
+            yield f"the {what} is {theirs!r}, but {mine!r} with one thread"
     if one[2] is None or other[2] is None:
-        yield "there is no report"
+        yield "a run wrote no report"
         return
     for part in one[2].keys() | other[2].keys():
         if one[2].get(part) != other[2].get(part):
-            yield f"of the report, '{part}' is {str(other[2].get(part))[:500]}, not {str(one[2].get(part))[:500]}"
+            yield (f"'{part}' in the report is {str(other[2].get(part))[:500]}, "
+                   f"but {str(one[2].get(part))[:500]} with one thread")
 
 
 def problems(program, arguments):
@@ -51,14 +52,14 @@ def problems(program, arguments):
     one = run(program, arguments, 1)
     for threads in THREADS:
         for problem in differences(one, run(program, arguments, threads)):
-            yield f"{threads} threads: {problem}"
+            yield f"with {threads} threads: {problem}"
     if arguments:
         return
     if one[0] != 0:
-        yield f"the exit status is {one[0]}, not 0"
+        yield f"the exit status is {one[0]} with one thread, not 0"
     lines = collections.Counter(line for line in one[1].splitlines() if line in PRINTED)
     if lines != PRINTED:
-        yield f"kernels printed {dict(lines)}"
+        yield f"kernels printed the lines {dict(lines)}, not {PRINTED}"
 
 
 def text_of(source, name):
@@ -77,13 +78,15 @@ def cases_of(program):
 
 def main(trials, *programs):
     """Prints one TAP line per case."""
+    several = " and ".join(map(str, THREADS))
     cases = [(trials, ())] + [case for program in programs for case in cases_of(program)]
     print(f"1..{len(cases)}", flush=True)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = pool.map(lambda case: list(problems(*case)), cases)
         for number, ((program, arguments), found) in enumerate(zip(cases, results), 1):
             name = " ".join([pathlib.Path(program).name, *arguments])
-            print(f"{'not ok' if found else 'ok'} {number} - {name} is told alike by one thread and by several", flush=True)
+            print(f"{'not ok' if found else 'ok'} {number} - "
+                  f"{name} has the same output and report with {several} threads as with one", flush=True)
             for problem in found:
                 print(f"# {problem}")
     return 0
