@@ -56,7 +56,7 @@ struct Outcome {
   std::string reference;  ///< name of the reference: "stage zero" or a stage
   Verdict verdict;
   double error;                   ///< difference from the reference; NaN if not compared
-  std::string reason;             ///< a sentence; empty if the stage matches
+  std::string reason;             ///< a sentence about the verdict; empty if the stage matches
   nlohmann::ordered_json record;  ///< output of `--json`; null without a solution
 
   bool ran() const { return record.is_object(); }

@@ -38,8 +38,8 @@ bool is_string_type(CXType type) {
   return is_of_library(clang_getTypeDeclaration(without_reference(type)), "basic_string");
 }
 
-/// Whether all arguments are numbers, possibly by assumption, so that no operator of a class is
-/// called.
+/// Whether all arguments are numbers, so that no operator of a class is called. An argument of a
+/// dependent type is assumed to be a number.
 bool are_numbers(const Cursors& arguments) {
   return std::all_of(arguments.begin(), arguments.end(), [](CXCursor argument) {
     const CXType type = clang_getCursorType(stripped(argument));

@@ -630,8 +630,9 @@ class Judgement {
     return false;
   }
 
-  /// Whether a clause of another pragma and the loop may access the same shared variable, and one
-  /// of the two accesses is a write. Names that hide each other count as the same variable.
+  /// The name of a shared variable that both the loop and a clause of another pragma may access, if
+  /// one of the two accesses is a write; empty if there is none. Names that hide each other count
+  /// as the same variable.
   std::string shared_by_clause(const Pragma& other) const {
     std::set<std::string> names;
     for (const char* clause : {"lastprivate", "reduction", "linear", "copyprivate", "firstprivate"})

@@ -169,12 +169,13 @@ class Reader {
   void block(CXCursor cursor);
   /// Reads consecutive loops in a common frame, and returns the index of the last one.
   std::size_t row_of_loops(const Cursors& children, std::size_t first, Loop* whole);
-  /// An expression whose value is not used.
+  /// Reads an expression whose value is not used.
   void effect(CXCursor cursor);
   void declaration(CXCursor cursor);
   /// Reads the expressions in a variable's type, and the default constructor of an object.
   void read_type(CXCursor declaration, const Cursors& made_with);
-  /// The names of a structured binding: parts of its initial value, or copies of them.
+  /// Declares the names of a structured binding. They denote parts of its initial value, or copies
+  /// of these parts.
   void bindings(CXCursor cursor);
   void branch(CXCursor cursor);
   std::optional<Term> condition_of(CXCursor cursor, const Cursors& parts);

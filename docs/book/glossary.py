@@ -1,14 +1,16 @@
 r"""Links to the glossary, which the book inserts at the first use of each term on a page.
 
-An entry of docs/pages/glossary.md begins with an anchor and its term in bold. The book finds this term, its plural, and further forms, which are
-listed in a comment after the term that only the book reads:
+An entry of docs/pages/glossary.md begins with an anchor and its term in bold. The book finds the term and its plural. A
+comment after the term can list further forms, or the only forms that the book finds:
 
-    - <a id="term_warp"></a>**Warp**: ...                                       warp, warps
-    - <a id="term_sm"></a>**Streaming multiprocessor**<!-- also: SM -->: ...    streaming multiprocessors, SM, SMs as well
-    - <a id="term_condition"></a>**Condition**<!-- only: condition number -->   these forms alone: the term itself has other meanings, too
+    - <a id="term_warp"></a>**Warp**: ...                                       finds warp, warps
+    - <a id="term_sm"></a>**Streaming multiprocessor**<!-- also: SM -->: ...    also finds SM, SMs
+    - <a id="term_condition"></a>**Condition**<!-- only: condition number -->   finds only condition number, condition
+                                                                                numbers; the term has other meanings
 
-If several terms begin at the same word, the longest one is linked. Nothing is linked in headings, code, formulas, links, figures and the
-headings of tables. A form with two capitals is found in capitals only; all others are found in any case.
+If several terms begin at the same word, the book links the longest one. The book inserts no links into headings, code,
+formulas, links, figures and the headings of tables. A form with at least two capitals is found only in this spelling.
+All other forms are found in any mixture of capitals and small letters.
 """
 
 import dataclasses
@@ -56,7 +58,8 @@ def plural(form):
 
 
 def pattern_of(form):
-    """A form as a pattern: words may be separated by a space, a line break or a hyphen; two capitals are matched as they are."""
+    """A form as a pattern. Words may be separated by a space, a line break or a hyphen. Only forms with at least two
+    capitals are case-sensitive."""
     *first, last = re.split(r"[ -]", form)
     text = r"(?:\s+|-)".join([*map(re.escape, first), plural(last)])
     return text if sum(letter.isupper() for letter in form) > 1 else f"(?i:{text})"
@@ -70,7 +73,8 @@ class Linker:
         self.pattern = re.compile(r"(?<![\w-])(?:" + "|".join(f"({pattern_of(form)})" for form, _ in self.forms) + r")(?![\w-])")
 
     def in_text(self, text, used):
-        """Some running text with links at the first use of each term that is not used yet."""
+        """Running text with a link at the first use of each term whose anchor is not in `used`. Adds the linked anchors
+        to `used`."""
         def replace(match):
             entry = self.forms[match.lastindex - 1][1]
             if entry.anchor in used:

@@ -1,4 +1,5 @@
-"""The pages of the headers that stages include, with the purpose and the source of each header, and links to these pages from listings."""
+"""The pages of the headers that stages include. A page contains the purpose and the source of a header, and listings
+link to it."""
 
 import html
 import re
@@ -12,7 +13,7 @@ def headers(root):
 
 
 def purpose(path):
-    r"""The purpose of a header: the comment at its head, without `\file`."""
+    r"""The purpose of a header: the text of its first comment, without `\file`."""
     comment = re.match(r"((?:///.*\n)+)", path.read_text())
     lines = [line.removeprefix("///").strip() for line in comment[1].splitlines()] if comment else []
     if not lines or lines[0] != "\\file":

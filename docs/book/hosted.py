@@ -1,23 +1,28 @@
-r"""The translation of pages from plain Markdown, which a code host shows, to the input of Doxygen.
+r"""Translates pages from plain Markdown, which a code host shows, to the input of Doxygen.
 
 These constructs are translated:
 
-    $a b$, and $`a\,b`$ if Markdown would interpret some sign of it        a formula
-    ```math                                                                a formula on lines of its own
-    [05 Unrolled](../05_unrolled/README.md)                                a link to a page
-    [warp](../../docs/pages/glossary.md#term_warp)                         a link to an anchor
-    <a id="term_warp"></a>                                                 an anchor, or the anchor of the heading on the next line
-    [unrolled.cu](unrolled.cu)                                             a link to the page of the stage's own source
-    From [tiled.cu](../04_tiled/tiled.cu) to [unrolled.cu](unrolled.cu).<!-- diff -->       the diff
-    [load, in unrolled.cu](unrolled.cu)<!-- part -->                       the lines between two comments `// [load]`
-    [ata.txt](../../docs/results/h200/ata.txt)<!-- whole -->               a complete file
-    [the function](unrolled.cu)<!-- from: solve( to: } -->                 lines of a file, from the first that contains `solve(` to `}`
-    [the idea](../04_tiled/README.md)<!-- quote: The idea; For each -->    a paragraph, list or table of a section of another page, by its first words
-    <!-- figures -->, <!-- proved -->, <!-- stages -->                     what the book generates for this stage or workload
-    *A plot is here in the book.*<!-- diagram.NAME.html -->                a generated drawing or table, and its substitute on a code host
+    $a b$, or $`a\,b`$ if it contains Markdown's signs                    a formula within a line
+    ```math                                                               a formula on separate lines
+    [05 Unrolled](../05_unrolled/README.md)                               a link to a page
+    [warp](../../docs/pages/glossary.md#term_warp)                        a link to an anchor
+    <a id="term_warp"></a>                                                an anchor; before a heading, the heading's anchor
+    [unrolled.cu](unrolled.cu)                                            a link to the page of the stage's own source
+    From [tiled.cu](../04_tiled/tiled.cu) to [unrolled.cu](unrolled.cu).<!-- diff -->
+                                                                          the diff from one source to the other
+    [load, in unrolled.cu](unrolled.cu)<!-- part -->                      the lines between two comments `// [load]`
+    [ata.txt](../../docs/results/h200/ata.txt)<!-- whole -->              a complete file
+    [the function](unrolled.cu)<!-- from: solve( to: } -->                the lines of a file from the first one with
+                                                                          `solve(` to the next one with `}`
+    [the idea](../04_tiled/README.md)<!-- quote: The idea; For each -->   a paragraph, list or table of another page, by its
+                                                                          section and its first words
+    <!-- figures -->, <!-- proved -->, <!-- stages -->                    a table or report that the book generates for this
+                                                                          stage or workload
+    *A plot is here in the book.*<!-- diagram.NAME.html -->               a generated drawing or table; a code host shows the
+                                                                          sentence before the comment
 
-A page is named after its directory, or after its file in docs/pages. The links in the lists of the first page, and of a workload's page, define
-the pages below it. A link to any other file, which is no part of the book, is replaced by its words.
+A page has the name of its directory, or of its file in docs/pages. The first page and the page of a workload contain
+lists of links, which define the pages below them. A link to a file that is not part of the book becomes plain text.
 """
 
 import os.path
@@ -68,13 +73,14 @@ def from_root(path, target):
 
 
 def is_below(path, other):
-    """Whether a link in a list of a page leads to a page below it: on the first page any, on a workload's page its own stages."""
+    """Whether a link in a list of a page leads to a page below that page. On the first page, every such link does; on a
+    workload's page, only the links to its own stages do."""
     return path == "docs/pages/mainpage.md" or (
         path.count("/") == 2 and path.endswith("/README.md") and os.path.dirname(os.path.dirname(other)) == os.path.dirname(path))
 
 
 def quoted(path, file, mark):
-    """A paragraph, list or table of another page in Doxygen's syntax. Its section and its first words are in the mark."""
+    """A paragraph, list or table of another page in Doxygen's syntax. The mark contains its section and first words."""
     heading, _, words = (part.strip() for part in mark.removeprefix("<!-- quote:").removesuffix("-->").partition(";"))
     section = re.search(rf"^## {re.escape(heading)}$\n(.*?)(?=^## |\Z)", (ROOT / file).read_text(), re.MULTILINE | re.DOTALL)
     blocks = re.split(r"\n\s*\n", section[1]) if section else []

@@ -1,10 +1,12 @@
-r"""A page as Doxygen reads it: python3 docs page [--whole] FILE.md
+r"""Prints a page as Doxygen reads it: python3 docs page [--whole] FILE.md
 
-Comments with the sources of figures are removed, since Doxygen would drop the space after them, and a figure is kept on one line with its unit.
-The tags of folded text (`details`, `summary`) are marked as HTML, since Doxygen would otherwise end the fold at its first paragraph.
+Comments with the sources of figures are removed, because Doxygen would also drop the space after such a comment. A number
+stays on one line with its unit. The tags of folded text (`details`, `summary`) are marked as HTML, because Doxygen would
+otherwise end the folded text after its first paragraph.
 
-Without --whole, everything that only the build of the book generates is replaced, so that `doxygen` works without the generator. A sentence
-replaces each diff, table, plot and diagram, and the source of a stage is shown instead of the link to its page.
+With --whole, the page requests everything that the build of the book generates. Without --whole, `doxygen` works without
+the generator: a sentence replaces each diff, table, plot and diagram, and the source of a stage replaces the link to its
+page.
 """
 
 import pathlib
@@ -17,7 +19,7 @@ MARK = re.compile(r"(?P<code>^ *(?P<fence>`{3,}).*?^ *(?P=fence) *$|`[^`\n]*`)|<
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REQUEST = re.compile(r"(?<!`)\\(?:html|verb)include (?P<file>\w+(?:\.\S+|_(?:diff|figures|proved|stages|piece_\w+))\.html"
                      r"|figure_keys\.txt|(?:climb_\w+|played_\w+|reading_paths|ladder_ends|headers|warp)\.html)")
-# The stand-in sentences, by the first word of a generated file's name, or by its last.
+# The subjects of the sentences that replace generated files, by the first or the last word of the file's name.
 BUILT = {"diff": "The diff", "figures": "The table of recorded times", "stages": "The table of the stages",
          "proved": "The slicer's report on the parallel loops",
          "piece": "A piece of a diff", "climb": "A ladder", "paths": "The table of reading paths", "ends": "The table of where each ladder ends",
@@ -73,9 +75,9 @@ def text_of(path, whole):
 
 
 def write(inputs, directory, whole):
-    """Writes all pages below some directories as Doxygen reads them, and returns the filter that makes Doxygen read these files.
+    """Writes all pages below the input directories as Doxygen reads them, and returns a filter command for Doxygen.
 
-    Starting Python for each page would take longer than the rest of Doxygen's work.
+    The filter prints the written files. Starting Python for each page would take longer than the rest of Doxygen's work.
     """
     for path in (path.resolve() for of_input in inputs for path in pathlib.Path(of_input).glob("**/*.md")):
         written = pathlib.Path(directory, path.relative_to("/"))

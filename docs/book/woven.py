@@ -1,15 +1,17 @@
-r"""The diff of a stage, divided into pieces that appear on its page next to their explanation.
+r"""Divides the diff of a stage into pieces, which appear on the stage's page next to their explanation.
 
-A part of a source lies between two comments with its name, `// [load]`. If the page of a stage requests a part of its own source,
+A part of a source lies between two comments with its name, such as `// [load]`. The page of a stage requests a part of
+the stage's own source by
 
     [load, in unrolled.cu](unrolled.cu)<!-- part -->
 
-the book shows the diff between these comments, with a switch to the code before and to the code after. The comment at the head of a
-source, the marks, and the title and the idea of the stage are not shown. Changes outside the requested parts are folded in *The transformation*.
+The book then shows the diff between these comments, with a switch to the old code and to the new code. The first comment
+of a source, the comments that mark parts, the title and the idea of the stage are not shown. Changes outside of the
+requested parts are folded in the section *The transformation*.
 
-Each part is compared with itself, even if it has moved. The listings may therefore show an unchanged line as removed and added again, and a line that
-has moved as unchanged. The summary names the number of such lines, so that the counts of all pieces and of the folded rest add up to the number of
-changed lines.
+Each part is compared with the part of the same name, even if the part has moved. The listings may therefore show an
+unchanged line as removed and added again, and a moved line as unchanged. The summary reports the number of such lines, so
+that the counts of all pieces and of the folded rest add up to the number of changed lines.
 """
 
 import dataclasses
@@ -101,8 +103,8 @@ def outermost(spans):
 
 
 def skeleton(body, names):
-    """The lines outside some parts, as triples of text, range and part. Each part is represented by one line that
-    equals only itself."""
+    """The lines outside of the given parts, as triples of text, range and part. Each part is represented by one line
+    that is equal to no other line."""
     at, items = 0, []
     for begin, end, name in [*outermost({name: body.spans[name] for name in names}), (len(body.lines), len(body.lines), "")]:
         if begin < at:
@@ -185,7 +187,7 @@ class Weave:
         return begin <= row.place <= end and (old[0] <= row.index < old[1] if old else row.place == begin < end)
 
     def rest(self):
-        """The changes outside the pieces, in groups, with some context."""
+        """The changes outside of the pieces, in groups, with a few unchanged lines around each group."""
         shown = {id(row) for rows in self.pieces.values() for row in rows}
         wanted = {near for n, row in enumerate(self.rows) if row.kind != "same" and row.text.strip() and id(row) not in shown
                   for near in range(n - CONTEXT, n + CONTEXT + 1)}
@@ -213,7 +215,7 @@ def slug(name):
 
 
 def counts(rows):
-    """The number of lines of code that some rows add and remove."""
+    """The numbers of lines of code that the given rows add and remove."""
     code_rows = [row for row in rows if row.text.strip() and not row.text.lstrip().startswith("//")]
     return sum(row.kind == "ins" for row in code_rows), sum(row.kind == "del" for row in code_rows)
 
@@ -225,12 +227,12 @@ def listing(rows, label):
 
 
 def lines_text(numbers):
-    """The first and the last line number of some lines, as text."""
+    """The first and the last line number of the given lines, as text."""
     return f"lines {numbers[0]}–{numbers[-1]}" if numbers else ""
 
 
 def line_of(rows, body):
-    """The first line number of some rows, or of the line that follows them if all of them are removed lines."""
+    """The first line number of the given rows, or of the line that follows them if all of them are removed lines."""
     return next((row.new for row in rows if row.new), body.numbers[min(rows[0].place, len(body.numbers) - 1)])
 
 
@@ -260,8 +262,8 @@ def piece_html(weave, name):
 
 
 def again_text(number):
-    """A sentence about the lines that the listings show in excess of the changed lines; a negative number means too few
-    lines."""
+    """A sentence about the number of lines that the listings show in excess of the changed lines. A negative number
+    means that the listings show fewer lines."""
     lines = f"{abs(number)} {'line' if abs(number) == 1 else 'lines'}"
     if number > 0:
         return f" The listings show {lines} more as removed and added again, because each part of the program is compared with itself."

@@ -1,11 +1,12 @@
-r"""Rooflines that climb: the stages of a workload on one problem, joined in reading order, below the roofs of what they ran on.
+r"""Draws an ascent: a roofline with the stages of a workload on one problem, joined by a line in reading order.
 
-A page asks for one by the name of the file that it includes:
+The roofs are those of the devices on which the stages ran. A page requests an ascent by the name of the file that it
+includes:
 
     <!-- ascent.MACHINE.WORKLOAD.DATASET.PRECISION.html -->
 
-A stage lies at the operations of the workload for each byte that its own kernels move at the least, where its record tells, and
-otherwise for each byte of the problem.
+The horizontal position of a stage is the workload's number of operations divided by a number of bytes. If the record of
+the stage contains the bytes that its kernels move at least, these bytes count. Otherwise, the bytes of the problem count.
 """
 
 import math

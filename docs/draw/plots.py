@@ -1,17 +1,17 @@
-r"""Draws the plots that the pages ask for, from the recorded runs, as SVG in the colours of the page.
+r"""Draws the plots that the pages request, from the recorded runs, as SVG in the colours of the page.
 
-A page asks for one by the name of the file that it includes:
+A page requests a plot by the name of the file that it includes:
 
     <!-- ladder.MACHINE.WORKLOAD.DATASET.PRECISION.html -->
     <!-- scaling.MACHINE.SWEEP.PRECISION.html -->
     <!-- crossover.MACHINE.SWEEP.PRECISION.STAGE.STAGE.html -->
     <!-- roofline.MACHINE.PRECISION.html -->
 
-A ladder shows the time of each stage, and as lines what stages/WORKLOAD/published.json holds of the data
-set. Scaling shows the time of each stage of a sweep over its parameter, or over numbers of threads beside what these
-would make of the time at best; a crossover also where two of them cross. A roofline shows how fast the
-fastest stage of each recorded problem computes, below the ceilings of the machine's GPU, or of its processor if it has
-none.
+A ladder shows the time of each stage. Horizontal lines show the times of other programs on the data set, which
+stages/WORKLOAD/published.json contains. A scaling plot shows the time of each stage of a sweep over the parameter of the
+sweep. If the parameter is the number of threads, the plot also shows the times of ideal scaling. A crossover plot also
+shows the points at which two of the curves cross. A roofline shows the speed of the fastest stage of each recorded
+problem, below the ceilings of the machine's GPU. If the machine has no GPU, it shows the ceilings of the processor.
 """
 
 import dataclasses
@@ -52,7 +52,7 @@ HEIGHT = 480
 
 @dataclasses.dataclass
 class Plot:
-    """A plot in words, and how it is drawn on axes of one of the two widths."""
+    """The texts of a plot, and the function that draws it on axes of one of the two widths."""
 
     title: str
     alternative: str
@@ -72,7 +72,7 @@ def is_baseline(record):
 
 
 def timed(runs):
-    """The records of some runs that contain times, stages first. For each stage, the first record is used."""
+    """The records of the given runs that contain times, stages first. For each stage, the first record is used."""
     records = {}
     for run in runs:
         for record in figures.timed(run):
@@ -288,7 +288,7 @@ def scaling(words, _, results):
 
 
 def crossings(a, b):
-    """The points in which two curves cross, with interpolation of the logarithms on both axes."""
+    """The points at which two curves cross. The logarithms of both coordinates are interpolated."""
     a, b, found = dict(a), dict(b), []
     values = sorted(a.keys() & b.keys())
     for left, right in zip(values, values[1:]):
@@ -300,12 +300,12 @@ def crossings(a, b):
 
 
 def near(number):
-    """A number that is read from a plot, rounded."""
+    """A rounded number, for a value that is read from a plot."""
     return f"{number:.0f}" if number >= 10 else f"{number:.2g}"
 
 
 def draw_crossover(axes, parameter, curves, points):
-    """Draws one curve per stage, and the points in which two of the curves cross."""
+    """Draws one curve per stage, and the points at which two of the curves cross."""
     draw_curves(axes, parameter, curves)
     for x, y in points:
         axes.plot([x, x], [0, y], color=INK, linestyle="--", linewidth=0.8)

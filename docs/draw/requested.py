@@ -1,20 +1,22 @@
-r"""Draws the diagrams that the pages ask for, as SVG in the colours of the page.
+r"""Draws the diagrams that the pages request, as SVG in the colours of the page.
 
-A page asks for one by the name of the file, in a comment at the beginning of a line, perhaps behind words that stand for it (book/hosted.py):
+A page requests a diagram by the name of its file, in a comment at the beginning of a line. Words that replace the diagram
+on a code host may precede the comment (see book/hosted.py):
 
     <!-- diagram.NAME.html -->
 
-docs/draw/diagrams/NAME.py draws it. Such a script says in TITLE, ALTERNATIVE and CAPTION what is to be seen, in
-HEIGHT how high that is in either width, and has a function draw(canvas); see canvas.py. What it may not do
-is state a time: those come from recordings, by way of
+The script docs/draw/diagrams/NAME.py draws this diagram. TITLE, ALTERNATIVE and CAPTION describe its contents in words,
+HEIGHT contains its height for both widths, and the function draw(canvas) draws it; see canvas.py. A script must not
+contain times, because times come from recordings. The following diagrams are drawn from recordings:
 
     <!-- map.MACHINE.WORKLOAD.DATASET.PRECISION.html -->
     <!-- timeline.MACHINE.WORKLOAD.DATASET.PRECISION.html -->
     <!-- timeline.MACHINE.WORKLOAD.DATASET.PRECISION.STAGE.STAGE.html -->
     <!-- heat.MACHINE.SWEEP.PRECISION.STAGE.html -->
 
-which maps.py draws: the stages of a workload with what leads from one to the next, and the phases of each, or of
-some, with what ran beside them; and heat.py: the time of a stage over two parameters.
+maps.py draws maps and timelines. A map shows the stages of a workload and the step from each stage to the next. A
+timeline shows the phases of all stages, or of the given stages, together with the intervals that overlap the phases.
+heat.py draws the time of a stage over two parameters.
 """
 
 import importlib.util

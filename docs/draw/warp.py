@@ -1,7 +1,8 @@
 r"""An interactive figure: the cost of a warp's request for each stride. A page includes it by `<!-- warp.html -->`.
 
-docs/theme/warp.js draws lanes, sectors and banks for the reader's choice. Without scripts, and on paper, the table computed here replaces it.
-Both follow the same rules; the test of the browser compares them.
+docs/theme/warp.js draws lanes, sectors and banks for the stride that the reader chooses. Without scripts, and on paper,
+the page shows the table that this file computes. The figure and the table follow the same rules, and the test of the
+browser compares them.
 """
 
 LANES, SECTOR, BANKS, BANK = 32, 32, 32, 4  # lanes of a warp, bytes of a sector, banks, and bytes of a bank's word
@@ -14,8 +15,8 @@ def sectors(stride, size, first=0):
 
 
 def wavefronts(stride, size, first=0):
-    """The number of wavefronts of a request. In each wavefront a bank delivers at most one word, and elements of 8
-    bytes are served by half warps."""
+    """The number of wavefronts of a request. In each wavefront, a bank delivers at most one word. If elements have
+    8 bytes, each half of the warp has its own wavefronts."""
     total, lanes = 0, LANES * BANK // size
     for begin in range(0, LANES, lanes):
         words = {(first + lane * stride) * size // BANK + word for lane in range(begin, begin + lanes) for word in range(size // BANK)}

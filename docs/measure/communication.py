@@ -1,14 +1,15 @@
-r"""What communication costs: a model, what it needs from measurements, and what it is held to.
+r"""The cost of communication: a model, the measurements that it needs, and the times against which it is checked.
 
 Usage: python3 docs communication measure BUILD OUTPUT.json [REPEATS]
        python3 docs communication simulate SOURCE OUTPUT.json [RANKS ...]
 
-The first measures messages between two ranks of this machine and stages of advection_distributed on one and two
-ranks, by the programs in BUILD. The second compiles the stages of SOURCE, the repository, for SimGrid's SMPI and runs them
-on the cluster of docs/platforms/fat_tree.xml, on 16 to 4096 ranks or as many as are named. Both write recordings,
-with the figures that pages quote under the names that `figures_of` and `simulated_figures` give them.
+The command `measure` runs the programs in BUILD on this machine. It measures messages between two ranks, and stages of
+advection_distributed on one and on two ranks. The command `simulate` compiles the stages for SMPI, the MPI library of
+the simulator SimGrid; SOURCE is the root of the repository. The command then runs the stages on the simulated cluster of
+docs/platforms/fat_tree.xml, with the given numbers of ranks or, by default, with 16 to 4096 ranks. Both commands write a
+recording. The recording contains the figures that pages quote; `figures_of` and `simulated_figures` name these figures.
 
-A page asks for tables and plots by the names of the files that it includes:
+A page requests tables and plots by the names of the files that it includes:
 
     <!-- communication.prices.html -->
     <!-- communication.measured.html -->
@@ -110,8 +111,7 @@ def cells(case, width):
 
 
 def wide(costs, case, width):
-    """The time of a step of blocks, in seconds, if messages are sent every `width` steps because the halo is `width`
-    cells wide."""
+    """The time of a step in seconds, for blocks with a halo of `width` cells, which is refreshed every `width` steps."""
     sizes = messages(WIDE, case, width)
     return (costs.gamma * cells(case, width) + sum(costs.alpha + costs.beta * size for size in sizes)) / width
 
@@ -146,15 +146,15 @@ def fit(points):
 
 # --- Measured
 
-KINDS = {"short": (8, 4095), "long": (4096, 65536)}  # bytes; Open MPI negotiates messages from 4096 bytes on before it
-                                                     # sends them
+KINDS = {"short": (8, 4095), "long": (4096, 65536)}  # bytes; Open MPI negotiates a message of 4096 bytes or more
+                                                     # before it sends the message
 MEASURED, SIMULATED = ("amd-epyc-2-cores", "communication"), ("fat-tree", "communication")
 SIZES = (64, 128, 256, 512, 1024, 2048)
 REPEATS = 15
 
 
 def mpiexec(ranks, *command):
-    """The standard output of a program that runs on some ranks."""
+    """The standard output of a program that runs on several ranks."""
     environment = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                                 "OMPI_MCA_mpi_yield_when_idle": "1",
                                 "OMPI_MCA_orte_execute_quiet": "1", "OMPI_MCA_btl": "^tcp"}
@@ -163,7 +163,7 @@ def mpiexec(ranks, *command):
 
 
 def summary(times):
-    """The minimum, median and maximum of some times, as recordings contain them."""
+    """The minimum, median and maximum of a list of times, in the form of a recording."""
     return {"min": min(times), "median": statistics.median(times), "max": max(times)}
 
 
@@ -271,13 +271,13 @@ UNITS = {"Gf": 1e9, "GBps": 1e9, "ns": 1e-9}
 
 
 def quantity(text):
-    """A number with a unit of SimGrid's in SI units."""
+    """The value in SI units of a quantity that SimGrid writes with its unit."""
     number, unit = re.fullmatch(r"([\d.]+)(\w+)", text).groups()
     return float(number) * UNITS[unit]
 
 
 def platform_costs(path, ranks):
-    """The costs of messages between the farthest two of some ranks on the cluster that a platform file describes."""
+    """The costs of messages between the two most distant of `ranks` ranks on the cluster of a platform file."""
     tree = ElementTree.parse(path)
     cluster = tree.find(".//cluster")
     overheads = {prop.get("id"): float(prop.get("value").split(":")[1]) for prop in tree.findall(".//prop")

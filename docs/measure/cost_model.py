@@ -1,14 +1,15 @@
 r"""Derives the cost model of a course from recorded times of advection, and predicts other sizes with it.
 
-Each of stages 02 to 04 does the same as stage 01 and one expensive thing in addition. Stage 02 enters and leaves regions, stage 03 reads
-words that another thread has written, and stage 04 writes words where another thread writes. The price is the additional time of the
-stage, divided by how often it does this. A page requests the tables by the names of the files that it includes:
+Each of stages 02 to 04 does the work of stage 01 and one expensive operation in addition. Stage 02 also enters and leaves
+parallel regions. Stage 03 also reads words that another thread has written. Stage 04 also writes words into cache lines
+that another thread writes. The price of an operation is the additional time of the stage over stage 01, divided by the
+number of these operations. A page requests the tables by the names of the files that it includes:
 
     <!-- cost_model.derived.html -->
     <!-- cost_model.predicted.html -->
 
-The first table contains the prices from one sweep over threads, and the course's prices. The second predicts the runs of a sweep over sizes
-from these prices, and compares them with the recorded times.
+The first table contains the prices from one sweep over threads, and the prices of the course. The second table contains
+the times that these prices predict for a sweep over sizes, next to the recorded times.
 """
 
 import dataclasses

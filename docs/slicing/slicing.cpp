@@ -22,7 +22,7 @@ std::string text(const Range& range) {
   return range.first < range.last ? fmt::format("{} to {}", range.first, range.last - 1) : "none";
 }
 
-/// The slices of ten iterations with the correct and with the printed bound.
+/// Prints the slices of ten iterations with the correct and with the printed bound.
 void print_bounds() {
   const Index n = 10, slices = 3;
   Index right = 0, printed = 0;
@@ -37,7 +37,7 @@ void print_bounds() {
   fmt::print("{:<12}{:<12}{}\n", "iterations", right, printed);
 }
 
-/// The number of empty slices of ten iterations.
+/// Prints the number of empty slices of ten iterations.
 void print_empty() {
   const Index n = 10;
   fmt::print("N = {}\n\n S   L   needed   empty   bounds of the last\n", n);
@@ -49,7 +49,7 @@ void print_empty() {
   }
 }
 
-/// Six slices of ten iterations, with equal lengths and with even lengths.
+/// Prints six slices of ten iterations, with equal lengths and with even lengths.
 void print_even() {
   const Index n = 10, slices = 6;
   fmt::print("N = {}, S = {}\n\nslice   length {}   evenly\n", n, slices, divide_up(n, slices));
@@ -57,7 +57,7 @@ void print_even() {
     fmt::print("{:<8}{:<11}{}\n", s, text(slice(n, slices, s)), text(even_slice(n, slices, s)));
 }
 
-/// The slices of a nest in the order of loop (3).
+/// Prints the slices of a nest in the order of loop (3).
 void print_numbers() {
   const std::vector<Index> extents{10, 7}, slices{3, 2};
   fmt::print("N = ({}), S = ({})\n\n e   s0  s1   i        j\n", fmt::join(extents, ", "),
@@ -87,7 +87,7 @@ std::string verdict(const Cells& against) {
   return fmt::format("not: {}", fmt::join(arrays, ", "));
 }
 
-/// The verdicts of both conditions on a nest, and whether all orders give the same result.
+/// Prints the verdicts of both conditions on a nest, and whether all orders give the same result.
 void print_verdict(const Nest& nest) {
   const std::vector<Kinds> kinds = traced(nest);
   Cells later;
@@ -102,7 +102,7 @@ void print_verdict(const Nest& nest) {
              verdict(against_bernsteins), same_in_any_order(nest) ? "the same" : "differs");
 }
 
-/// The verdicts on each nest, over all pairs of its iterations, and over all orders.
+/// Prints the verdicts on each nest, over all pairs of its iterations, and over all orders.
 void print_verdicts() {
   fmt::print("{:<28}{:<18}{:<12}{:<12}{}\n", "loop", "kinds of cells", "(2)", "Bernstein",
              "any order");
@@ -112,7 +112,8 @@ void print_verdicts() {
     print_verdict(nest);
 }
 
-/// The number of elements that the slices of a nest transfer in total, each slice separately.
+/// Prints the number of elements that the slices of a nest transfer in total, each slice
+/// separately.
 void print_traffic(const Nest& nest, const std::vector<Index>& extents,
                    const std::vector<Index>& slices) {
   Memory host(nest.numbers);
@@ -128,7 +129,7 @@ void print_traffic(const Nest& nest, const std::vector<Index>& extents,
              fmt::format("{}", fmt::join(slices, " x ")), in, out, most);
 }
 
-/// The number of elements that slices of a product and of a sum over bodies transfer.
+/// Prints the number of elements that slices of a product and of a sum over bodies transfer.
 void print_footprints() {
   fmt::print("A: 12 x 10, B: 10 x 8; 12 bodies\n\n{:<28}{:<14}{:>6}{:>6}{:>18}\n", "loop", "slices",
              "in", "out", "most in a slice");

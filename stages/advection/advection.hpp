@@ -118,7 +118,7 @@ Team team_of(const Problem& problem);
 // [team]
 
 // [range]
-/// The rows or columns of a thread; `first` and `last` are true at that edge of the field.
+/// The rows or columns of a thread, and whether they include the field's first or last one.
 struct Range {
   std::size_t begin, end;
   bool first = false, last = false;

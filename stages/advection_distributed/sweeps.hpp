@@ -26,7 +26,7 @@ constexpr unsigned most_steps = 6;  // steps of a sweep, and rows of a halo
 constexpr unsigned width = 2 * 32;  // columns that a warp loads, two per lane
 constexpr unsigned everyone = ~0u;
 
-/// Number of columns at each edge of a warp that are incorrect after `steps` steps, in pairs.
+/// Incorrect columns at each edge of a warp after `steps` steps, rounded up to an even number.
 constexpr int margin_of(unsigned steps) { return (steps + 1) / 2 * 2; }
 
 /// The partial sums of a step that need the next row: `two` of a row and the row above it, `one` of

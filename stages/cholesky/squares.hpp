@@ -131,7 +131,7 @@ __device__ void load(const Square& square, Rest<T>& rest) {
     }
 }
 
-/// Copies a square. Called by all lanes of a warp.
+/// Copies a square. All lanes of a warp call this function.
 template <typename T, typename Square>
 __device__ void copy_square(Square& square, T* first, std::size_t stride) {
   for (unsigned e = threadIdx.x % 32 * 2; e < depth * depth; e += 64)
@@ -197,10 +197,10 @@ __device__ void subtract_products(const Subtile& j, unsigned p, unsigned end, Re
 // [divide]
 
 // [factorise_square]
-/// Factorises minus a square and computes minus the inverse of its factor. Called by one warp. Each
-/// of 16 lanes has a row of the future L, and each of the other 16 lanes a row of the future L⁻¹.
-/// In step k, both halves subtract multiples of values that lane k of each half has stored in
-/// shared memory.
+/// Factorises minus a square and computes minus the inverse of its factor. One warp calls this
+/// function. Each of 16 lanes has a row of the future L, and each of the other 16 lanes a row of
+/// the future L⁻¹. In step k, both halves subtract multiples of values that lane k of each half has
+/// stored in shared memory.
 template <typename T, typename Square>
 __device__ void factorise_square(Square& square, Square& inverse, T (&exchange)[2][depth]) {
   const unsigned row = threadIdx.x % depth;

@@ -166,8 +166,8 @@ __device__ void multiply(const Real* factors, Real* from, Real* through, unsigne
   }
 }
 
-/// Computes all data that do not depend on the time step, for a strip from row `first_row` of the
-/// grid on. Beyond the grid, everything is zero.
+/// Computes all data that do not depend on the time step, for a strip that begins in row
+/// `first_row` of the grid. Beyond the grid, everything is zero.
 template <typename Real>
 __device__ void prepare(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
                         unsigned first_row) {
@@ -201,8 +201,8 @@ __device__ void prepare(const State<Real>& s, const Shape& shape, const Strip<Re
 // [prepare]
 
 // [segments of columns]
-/// The segment of a column that a thread solves along x, in a strip from row `first_row` of the
-/// grid on.
+/// The segment of a column that a thread solves along x, in a strip that begins in row `first_row`
+/// of the grid.
 template <typename Real>
 struct Column {
   __device__ Column(const State<Real>& s, const Shape& shape, unsigned first_row)

@@ -52,8 +52,8 @@ template <typename Four>
 // [add_lanes]
 
 // [subtract]
-/// Subtracts from the right-hand sides of rows i to i + 3 the products of these rows with the
-/// unknowns of columns `first` to `last` - 1. The number of columns is a multiple of four.
+/// Subtracts the products of rows i to i + 3 with the unknowns of columns `first` to `last` - 1
+/// from the right-hand sides of these rows. The number of columns is a multiple of four.
 template <int bytes, typename T>
 [[gnu::always_inline]] inline void subtract(const Rows<T>& s, std::size_t i, std::size_t last) {
   constexpr std::size_t size = bytes < 4 * sizeof(T) ? 4 * sizeof(T) : bytes;
@@ -92,8 +92,8 @@ template <int bytes, typename T>
 // [subtract]
 
 // [Update]
-/// Subtracts from the right-hand sides of the rows the products of these rows with the unknowns of
-/// columns `first` to `last` - 1.
+/// Subtracts the products of the rows with the unknowns of columns `first` to `last` - 1 from the
+/// right-hand sides of these rows.
 template <typename T>
 struct Update {
   template <int bytes>

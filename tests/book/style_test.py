@@ -1,16 +1,22 @@
-r"""The style of visible text: style_test.py ROOT checks all rewritten pages and speaks TAP; style_test.py FILE... checks some files.
+r"""Checks the style of visible text.
 
-Three rules are enforced:
+Usage: style_test.py ROOT checks all rewritten pages and prints the results in the Test Anything Protocol (TAP).
+       style_test.py [--advice] FILE... checks the given files.
 
-    terms      words that have a standard term of the field instead (TERMS, with the exceptions beside each)
-    length     no sentence has more than 40 words, and nine of ten have at most 30
-    figures    one of the four sentences before a diagram refers to the figure, in the same paragraph
+Four rules are enforced:
 
-The visible text of a page is its Markdown without code, formulas, directives, link targets and the titles of stages. Cells of tables
-are checked for terms only. Of a source in C++ or CUDA the comments, the title and the idea are checked, except for the rule on figures.
+    terms      standard terms replace the words of TERMS, except in the phrases that each entry permits
+    length     no sentence has more than 40 words, and at least nine of ten sentences have at most 30
+    figures    one of the last four sentences of the paragraph before a diagram refers to the figure
+    lists      no line of a paragraph begins like an item of a list
 
-Given files, the test prints one line per finding and ends with status 1 if there is any. With --advice it also prints what nothing
-enforces: sentences of more than 25 words, sentences that begin with a free relative ("What comes ..."), and some prepositions.
+The visible text of a page is its Markdown without code, formulas, directives, link targets and the titles of stages.
+Cells of tables are checked only for terms. In a source in C++ or CUDA, the rules for terms and length apply to the
+comments, the title and the idea.
+
+Given files, the test prints one line per finding, and its exit status is 1 if there are any findings. With --advice, it
+also prints hints that no rule enforces: sentences of more than 25 words, sentences that begin with a free relative ("What
+comes ...") or with a bare pronoun, and some phrases.
 """
 
 import dataclasses
@@ -33,8 +39,8 @@ REWRITTEN = (*(f"docs/pages/{name}.md" for name in (
 # Pages about slicing a loop, where "slice" is the term, and pages that link to the chapter about it.
 SLICING = re.compile(r"slicing_a_loop\.md|stages/matmul/|docs/slicing/|common/slicer/|stages/nbody/(?:03|08|09|12)_")
 
-LONGEST, LONG, MOST_LONG = 40, 30, 0.1  # limit of words; words of a long sentence; largest share of long
-                                        # sentences
+LONGEST, LONG, MOST_LONG = 40, 30, 0.1  # maximum number of words; words above which a sentence is long;
+                                        # maximum fraction of long sentences
 
 
 @dataclasses.dataclass
@@ -49,7 +55,7 @@ class Term:
     where: str = ""  # pattern of the paths of files to which the rule applies
 
     def found(self, sentence, page, path):
-        """The words in a sentence that match this term."""
+        """The words of a sentence that match this term, in a file at `path` whose text is `page`."""
         if (self.where and not re.search(self.where, path)) or (self.unless and re.search(self.unless, page, re.IGNORECASE)):
             return []
         if self.right:
@@ -307,7 +313,7 @@ IN_PARAGRAPH = re.compile(r"(?![ \t|#>`<]|$)")  # matches the beginning of a lin
 
 def accidental_lists(text, path):
     """Yields (line, finding) for lines of paragraphs that Markdown treats as items of lists, because they begin with a
-    number and a full stop, or with a sign."""
+    list marker: a number and a full stop, or a sign."""
     if not path.endswith(".md"):
         return
     before, is_code, is_list = "", False, False

@@ -25,7 +25,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A sum over a vector, which is an input of the user or generated before the solve.
+/// A sum over a vector that the user supplies, or that is generated before the solve.
 struct Sum {
   std::int64_t n = 4;
   Elements<double> terms = {};

@@ -66,13 +66,14 @@ class Toys {
                device);
   }
 
-  /// A stage that runs on a GPU and models its kernels' traffic.
+  /// Adds a stage that runs on a GPU and models its kernels' traffic.
   void add_gpu(const std::string& stage, double seconds, double flops, double traffic_bytes) {
     add(stage, {1, 2}, seconds, "gpu",
         {{"flops", flops}, {"bytes", 1.0}, {"traffic_bytes", traffic_bytes}});
   }
 
-  /// A stage that runs a shell command instead of solving; the command finds the arguments in $all.
+  /// Adds a stage that runs a shell command instead of solving; the command finds the arguments in
+  /// $all.
   void add_script(const std::string& stage, const std::string& command,
                   const std::string& device = "cpu") {
     const std::string source = stage + ".cu";
@@ -98,7 +99,8 @@ class Toys {
                              description.dump(), command));
   }
 
-  /// A program that analyses a stage's accesses: it writes a prepared report, then runs a command.
+  /// Adds a program that analyses a stage's accesses: it writes a prepared report, then runs a
+  /// command.
   void add_analysis(const std::string& stage, const json& report, const std::string& command = "") {
     const std::string prepared = directory_ / (stage + "-report.json");
     write_text(prepared, report.dump());
@@ -1159,7 +1161,7 @@ std::size_t width_of(const std::string& text) {
   return width;
 }
 
-/// The text that stays on a terminal to which the runner writes; progress lines are erased.
+/// The output of the runner that stays visible on a terminal after progress lines have been erased.
 std::string shown_in(unsigned short columns, const std::string& term, const Strings& arguments) {
   Strings command{"env", "TERM=" + term, "NO_COLOR=1", climb};
   command.insert(command.end(), arguments.begin(), arguments.end());

@@ -28,7 +28,7 @@ using LongNumbers = std::vector<long double>;
 std::string program;
 bool inverted = false;
 
-/// The maximum number of rows of a diagonal tile by whose inverse programs multiply.
+/// The maximum number of rows of the diagonal tiles that programs invert.
 constexpr std::size_t tile = 128;
 
 /// L, or a square matrix whose upper triangle is never used.
@@ -253,7 +253,7 @@ class Residual : public testing::Test {
   void expect_refused(const Matrix& a, std::size_t at) {
     for (const char* precision : {"f64", "f32"}) expect_refused(a, at, precision);
   }
-  /// The same check in one of the precisions, for tests of many positions.
+  /// Performs the same check in one of the precisions, for tests of many positions.
   void expect_refused_in_one(const Matrix& a, std::size_t at) {
     expect_refused(a, at, random()() % 2 == 0 ? "f64" : "f32");
   }

@@ -139,8 +139,8 @@ TEST(Product, IsASumOfRoundedProductsInF64) { expect_products<double>("f64", 0x1
 
 TEST(Product, IsASumOfRoundedProductsInF32) { expect_products<float>("f32", 0x1p-24); }
 
-/// Longer sums and more tiles than a stage has at once. The errors of positive numbers do not
-/// cancel.
+/// Checks longer sums, and more tiles than a stage has at once. The errors of positive numbers do
+/// not cancel.
 template <typename T>
 void expect_large_products(const std::string& precision, double u) {
   if (!offers(precision)) return;
@@ -299,7 +299,7 @@ matmul::Problem problem_of(std::mt19937_64& random) {
   return problem;
 }
 
-/// The bytes of a number of sets of buffers.
+/// The size in bytes of `buffers` sets of buffers.
 double bytes_of(const matmul::Problem& problem, std::size_t rows, std::size_t cols,
                 std::size_t buffers) {
   const auto r = static_cast<double>(rows), c = static_cast<double>(cols);
@@ -395,7 +395,7 @@ TEST(Slices, ThatExceedTheBudgetAreRefused) {
 
 // --- Panels
 
-/// The bytes of panels of A and B and of two slices.
+/// The size in bytes of panels of A and B and of two slices.
 double bytes_of(const matmul::Problem& problem, const matmul::Slices& slices, std::size_t of_a,
                 std::size_t of_b) {
   const auto r = static_cast<double>(slices.rows), c = static_cast<double>(slices.cols);
@@ -495,8 +495,8 @@ TEST(Panels, ThatExceedTheBudgetAreRefused) {
 
 // --- The budget of programs
 
-/// The bytes of the smallest slice, as a refusal of the budget reports them; 0 for programs without
-/// slices.
+/// The size in bytes of the smallest slice, as a refusal of the budget reports it; 0 for programs
+/// without slices.
 double smallest_slice(const Arguments& sizes) {
   Arguments arguments = sizes;
   arguments.insert(arguments.end(), {"--set", "budget=1"});

@@ -29,7 +29,7 @@ using LongNumbers = std::vector<long double>;
 std::string program;
 bool inverted = false, recursive = false, precomputed = false;
 
-/// The number of rows of a diagonal block by whose inverse programs multiply.
+/// The number of rows of the diagonal blocks that programs invert.
 constexpr std::size_t block = 64;
 
 /// L, whose upper triangle is never used, and b.

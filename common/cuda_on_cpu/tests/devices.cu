@@ -171,7 +171,8 @@ TEST(grids_of_several_devices_wait_for_each_other) {
   }
 }
 
-/// Blocks count alternately with the blocks of other devices. Blocks draw their indices when they start.
+/// Blocks count alternately with the blocks of other devices. A block claims its index from an
+/// atomic counter when it starts.
 __global__ void pass_on(unsigned* own, unsigned* next, unsigned first, unsigned last, unsigned by) {
   using Number = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
   __shared__ unsigned drawn;
@@ -217,7 +218,8 @@ TEST(plain_launches_of_several_devices_wait_for_each_other) {
   }
 }
 
-/// A thread waits for another device between a barrier and the use of the data that the barrier guards.
+/// A thread waits for another device between a barrier and the use of the data that the barrier
+/// guards.
 __global__ void use_behind_flag(unsigned* own, unsigned* other) {
   using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
   __shared__ staircase::TransferBarrier written;

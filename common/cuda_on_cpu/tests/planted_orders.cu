@@ -74,7 +74,7 @@ void run() {
 
 namespace fence_for_the_block_only {
 
-/// The last block sums values of other blocks; with the bug, these used only fences of block scope.
+/// The last block to finish sums the values of all blocks; with the bug, fences have block scope.
 template <bool bug>
 __global__ void sum(const int* in, int* sums, unsigned* done, int* out) {
   if (threadIdx.x != 0) return;
@@ -101,7 +101,7 @@ void run() {
 
 namespace release_for_the_block_only {
 
-/// Another block waits for a flag; with the bug, it is set with a release of block scope.
+/// Another block waits for a flag; with the bug, the flag is set with a release of block scope.
 template <bool bug>
 __global__ void hand_over(int* data, int* flag, int* out) {
   constexpr auto scope = bug ? cuda::thread_scope_block : cuda::thread_scope_device;
@@ -194,7 +194,7 @@ void run() {
 
 namespace volatile_sum_in_step {
 
-/// The last warp sums; with the bug, as if its lanes ran in lockstep.
+/// The last warp adds up the values; with the bug, it assumes that its lanes run in lockstep.
 template <bool bug>
 __global__ void add_up(const int* in, int* out) {
   __shared__ volatile int s[threads];
@@ -256,7 +256,7 @@ void run() {
 
 namespace volatile_flags_of_lanes {
 
-/// Lanes wait for each other's flags in every iteration; with the bug, they read them only once.
+/// Lanes wait for each other's flags in every iteration; with the bug, lanes read flags only once.
 template <bool bug>
 __global__ void take_part(int* out) {
   __shared__ volatile int rounds[32];
@@ -286,7 +286,7 @@ void run() {
 
 namespace volatile_turns_of_lanes {
 
-/// A lock, and two sums with it, moves from lane to lane; with the bug, lanes do not wait for it.
+/// A lock and two sums move from lane to lane; with the bug, lanes do not wait for the lock.
 template <bool bug>
 __global__ void in_turn(int count, int* out) {
   __shared__ volatile int turn, sums[2];
@@ -350,7 +350,7 @@ void run() {
 
 namespace shuffle_beyond_the_mask {
 
-/// Sixteen lanes rotate a value; with the bug, as if they were thirty-two.
+/// Sixteen lanes rotate a value; with the bug, the rotation assumes thirty-two lanes.
 template <bool bug>
 __global__ void sums(const int* in, int* out) {
   const int t = threadIdx.x;

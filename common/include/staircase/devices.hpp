@@ -69,7 +69,7 @@ void for_each_gpu(Gpus& gpus, Work work) {
   }
 }
 
-/// Adds the intervals in `times` of all GPUs to their timeline.
+/// Adds the intervals in `gpu.times` of each GPU to the timeline.
 template <typename Gpus>
 void add_to_timeline(Gpus& gpus) {
   for_each_gpu(gpus, [](auto& gpu) { gpu.times.add_to_timeline(); });

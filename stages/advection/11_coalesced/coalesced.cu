@@ -4,7 +4,7 @@
 ///          computes four cells.
 /// Legal:   the halo only holds copies of cells that the update can read itself; the update writes
 ///          one field and reads the other.
-/// Expect:  two elements per cell and step instead of four, one launch instead of four.
+/// Expect:  a step moves two elements per cell instead of four, in one launch instead of four.
 /// Run:     ./climb advection --stages 10,11
 /// Next:    12_tiled shares cells and row sums within a thread block.
 

@@ -43,7 +43,7 @@ Neighbours neighbours(const Problem& problem, View<T, 2> u) {
 // [neighbours]
 
 // [refresh_halo]
-/// Sends an edge to one rank and receives the edge of another rank in the halo.
+/// Sends an edge to one rank and receives the edge of another rank into the halo.
 template <typename T>
 void exchange(const T* edge, int to, T* halo, int from, MPI_Datatype type, MPI_Comm grid) {
   mpi::check(MPI_Sendrecv(edge, 1, type, to, 0, halo, 1, type, from, 0, grid, MPI_STATUS_IGNORE));

@@ -48,7 +48,7 @@ Neighbours neighbours(const Problem& problem, View<T, 2> u) {
 /// The requests of two sends to the neighbours and of two receives from them.
 using Exchange = mpi::Requests<4>;
 
-/// Prepares the send of an edge to one rank and the receive of the edge of another rank in the
+/// Prepares the send of an edge to one rank and the receive of the edge of another rank into the
 /// halo. Two ranks may be neighbours on both sides; the tag distinguishes their two messages.
 template <typename T>
 void exchange(const T* edge, int to, T* halo, int from, MPI_Datatype type, MPI_Comm grid, int tag,
@@ -94,7 +94,7 @@ void update(Weights<T> w, Range of_rows, Range of_cols, View<const T, 2> u, View
 // [update]
 
 // [edges]
-/// Updates the cells at the edge of the block, which read the halo.
+/// Updates the cells at the edge of the block. These updates read the halo.
 template <typename T>
 void update_edges(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;

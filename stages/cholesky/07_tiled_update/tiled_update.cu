@@ -53,7 +53,7 @@ struct alignas(16) Tiles {
   T i[tile][depth<T> + packed<T>], j[tile][depth<T> + packed<T>];
 };
 
-/// Starts to copy factors from column k on. Rows beyond the last one are replaced by the last one.
+/// Starts to copy factors, beginning with column k. The last row replaces rows beyond it.
 template <typename T>
 __device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigned k,
                            Tiles<T>& tiles) {

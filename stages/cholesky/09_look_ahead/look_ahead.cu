@@ -50,7 +50,7 @@ struct alignas(16) Tiles {
   T i[tile][depth<T> + 4], j[tile][depth<T> + 4];
 };
 
-/// Starts to copy factors from column k on. Rows beyond the last one are replaced by the last one.
+/// Starts to copy factors, beginning with column k. The last row replaces rows beyond it.
 template <typename T>
 __device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigned k,
                            Tiles<T>& tiles) {
@@ -71,7 +71,7 @@ struct Factors {
   Factor<T> x[kept_i][4], y[kept_j][2];
 };
 
-/// Loads the fragments from column k of the tiles on.
+/// Loads the fragments of eight columns of the tiles, beginning with column k.
 template <typename T>
 __device__ void load_factors(const Tiles<T>& tiles, unsigned k, Factors<T>& factors) {
 #pragma unroll

@@ -119,8 +119,8 @@ struct Stream {
     __pipeline_commit();
   }
 
-  /// Starts the copies of pairs up to s. Waits for unfinished tiles only if their pairs are needed
-  /// now, that is up to pair `now`.
+  /// Starts the copies of the pairs of sub-tiles up to pair s. Waits for unfinished tiles only if
+  /// their pairs are needed now, that is up to pair `now`.
   __device__ void copy_until(unsigned s, unsigned now) {
     while (requested <= s && requested < end) {
       if (requested % subtiles == 0)

@@ -98,7 +98,7 @@ __device__ inline bool are_published(View<unsigned, 2> published, Tile at, unsig
                            Flag(published(row, k)).load(cuda::memory_order_acquire) == warps);
 }
 
-/// Signals that a warp has written its rows of a tile. Called by all lanes of the warp.
+/// All lanes of a warp signal together that the warp has written its rows of a tile.
 __device__ inline void publish(unsigned& published) {
   staircase::fence_device_memory();
   __syncwarp();
@@ -137,8 +137,8 @@ struct Stream {
       bulk_copy(&rows_i, &packed.subtiles(of_i, p), bytes_i, full);
   }
 
-  /// Starts the copies of pairs up to s. Waits for unfinished tiles only if their pairs are needed
-  /// now, that is up to pair `now`.
+  /// Starts the copies of the pairs of sub-tiles up to pair s. Waits for unfinished tiles only if
+  /// their pairs are needed now, that is up to pair `now`.
   __device__ void copy_until(unsigned s, unsigned now) {
     while (requested <= s && requested < end) {
       if (requested % subtiles == 0)

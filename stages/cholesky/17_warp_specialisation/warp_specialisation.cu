@@ -92,7 +92,7 @@ struct Shared {
 // [flags]
 using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 
-/// Signals that a warp has written its rows of a tile. Called by all lanes of the warp.
+/// All lanes of a warp signal together that the warp has written its rows of a tile.
 __device__ inline void publish(unsigned& published) {
   staircase::fence_device_memory();
   __syncwarp();
@@ -108,8 +108,8 @@ __device__ inline void wait_for(unsigned& published) {
 
 // [copy]
 /// Copies the sub-tiles that tile (i, j) needs, in order: first the sub-tiles of the columns to the
-/// left, in rows i and j, then the inverses and the squares of tile (j, j) below the diagonal.
-/// Called by one warp, which only starts the copies.
+/// left, in rows i and j, then the inverses and the squares of tile (j, j) below the diagonal. One
+/// warp calls this function, which only starts the copies.
 template <typename T>
 __device__ void copy_subtiles(const Packed<T>& packed, Tile at, unsigned end, Shared<T>& shared) {
   const unsigned lane = threadIdx.x % 32;

@@ -93,7 +93,7 @@ struct Shared {
 // [flags]
 using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 
-/// Signals that a warp has written its rows of a sub-tile. Called by all lanes of the warp.
+/// All lanes of a warp signal together that the warp has written its rows of a sub-tile.
 __device__ inline void publish(unsigned& published) {
   staircase::fence_device_memory();
   __syncwarp();
@@ -109,8 +109,8 @@ __device__ inline void wait_for(unsigned& published, unsigned count) {
 
 // [copy]
 /// Copies the sub-tiles that tile (i, j) needs, in order: first the sub-tiles of the columns to the
-/// left, in rows i and j, then the inverses and the squares of tile (j, j) below the diagonal.
-/// Called by one warp, which only starts the copies.
+/// left, in rows i and j, then the inverses and the squares of tile (j, j) below the diagonal. One
+/// warp calls this function, which only starts the copies.
 template <typename T>
 __device__ void copy_subtiles(const Packed<T>& packed, Tile at, unsigned end, Shared<T>& shared) {
   const unsigned lane = threadIdx.x % 32;
@@ -140,7 +140,7 @@ __device__ void copy_subtiles(const Packed<T>& packed, Tile at, unsigned end, Sh
 
 // [factorise_diagonal]
 /// Publishes each sub-tile of a tile on the diagonal, with the inverse of its square, as soon as
-/// the sub-tile is complete. Called by one thread.
+/// the sub-tile is complete. One thread calls this function.
 template <typename T>
 __device__ void publish_diagonal(const Packed<T>& packed, unsigned j, Shared<T>& shared) {
   auto& [subtile, inverse, exchange] = shared.diagonal;

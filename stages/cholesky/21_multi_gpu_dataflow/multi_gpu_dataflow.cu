@@ -130,7 +130,7 @@ struct Shared {
 using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 using FlagOfGpus = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
 
-/// Signals that a warp has written its rows of a sub-tile. Called by all lanes of the warp.
+/// All lanes of a warp signal together that the warp has written its rows of a sub-tile.
 __device__ inline void publish(unsigned& published) {
   staircase::fence_device_memory();
   __syncwarp();
@@ -156,8 +156,8 @@ __device__ inline void wait_for(unsigned& published, unsigned count) {
 
 // [copy]
 /// Copies the sub-tiles that tile (i, j) needs, in order: first the sub-tiles of the columns to the
-/// left, in rows i and j, then the inverses and the squares of tile (j, j) below the diagonal.
-/// Called by one warp, which only starts the copies.
+/// left, in rows i and j, then the inverses and the squares of tile (j, j) below the diagonal. One
+/// warp calls this function, which only starts the copies.
 template <typename T>
 __device__ void copy_subtiles(const Packed<T>& packed, Tile at, unsigned end, Shared<T>& shared) {
   const unsigned lane = threadIdx.x % 32;
@@ -186,11 +186,11 @@ __device__ void copy_subtiles(const Packed<T>& packed, Tile at, unsigned end, Sh
 // [copy]
 
 // [factorise_square]
-/// Factorises minus a square, and computes minus the inverse of its factor. Called by one warp.
-/// Each lane of the lower half has a row of the future L, and each lane of the upper half has a
-/// column of the future L⁻¹. In step k, all lanes subtract multiples of column k, which they read
-/// from shared memory. The elements of a lane move up by one position per step, so the element of
-/// step k is always the first. The roots of the pivots are computed after the last step.
+/// Factorises minus a square, and computes minus the inverse of its factor. One warp calls this
+/// function. Each lane of the lower half has a row of the future L, and each lane of the upper half
+/// has a column of the future L⁻¹. In step k, all lanes subtract multiples of column k, which they
+/// read from shared memory. The elements of a lane move up by one position per step, so the element
+/// of step k is always the first. The roots of the pivots are computed after the last step.
 template <typename T>
 __device__ void factorise_square(Square<T>& square, Square<T>& inverse, Exchange<T>& exchange) {
   const unsigned row = threadIdx.x % depth;
@@ -224,7 +224,7 @@ __device__ void factorise_square(Square<T>& square, Square<T>& inverse, Exchange
 
 // [factorise_diagonal]
 /// Publishes each sub-tile of a tile on the diagonal, with the inverse of its square, as soon as
-/// the sub-tile is complete. Called by one thread.
+/// the sub-tile is complete. One thread calls this function.
 template <typename T>
 __device__ void publish_diagonal(const Packed<T>& packed, unsigned j, Shared<T>& shared) {
   auto& [subtile, inverse, exchange] = shared.diagonal;

@@ -126,7 +126,7 @@ struct Shared {
 // [flags]
 using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 
-/// Signals that a warp has written its rows of a sub-tile. Called by all lanes of the warp.
+/// All lanes of a warp signal together that the warp has written its rows of a sub-tile.
 __device__ inline void publish(unsigned& published) {
   staircase::fence_device_memory();
   __syncwarp();
@@ -143,7 +143,7 @@ __device__ inline void wait_for(unsigned& published, unsigned count) {
 // [copy]
 /// Copies sub-tiles `begin` to `end` of the list that tile (i, j) needs: first the sub-tiles of the
 /// columns to the left, in rows i and j, then the inverses and the squares of tile (j, j) below the
-/// diagonal. Called by one warp, which only starts the copies.
+/// diagonal. One warp calls this function, which only starts the copies.
 template <typename T>
 __device__ void copy_subtiles(const Packed<T>& packed, Tile at, unsigned begin, unsigned end,
                               Shared<T>& shared) {
@@ -173,8 +173,8 @@ __device__ void copy_subtiles(const Packed<T>& packed, Tile at, unsigned begin, 
 // [copy]
 
 // [synchronised]
-/// Copies all sub-tiles of a tile. The copies begin when the tile's unit may start. The counter
-/// `through` is increased when all columns to the left of the strip are copied.
+/// Copies all sub-tiles of a tile, once at most `ahead` tiles of earlier units still copy columns
+/// left of their strip. Increases `through` when the tile itself has copied these columns.
 template <typename T>
 __device__ void copy_synchronised(const Packed<T>& packed, Tile at, Shared<T>& shared) {
   const unsigned before = shared.claimed / unit * unit, common = before_group(at.j) * subtiles;
@@ -188,11 +188,11 @@ __device__ void copy_synchronised(const Packed<T>& packed, Tile at, Shared<T>& s
 // [synchronised]
 
 // [factorise_square]
-/// Factorises minus a square, and computes minus the inverse of its factor. Called by one warp.
-/// Each lane of the lower half has a row of the future L, and each lane of the upper half has a
-/// column of the future L⁻¹. In step k, all lanes subtract multiples of column k, which they read
-/// from shared memory. The elements of a lane move up by one position per step, so the element of
-/// step k is always the first. The roots of the pivots are computed after the last step.
+/// Factorises minus a square, and computes minus the inverse of its factor. One warp calls this
+/// function. Each lane of the lower half has a row of the future L, and each lane of the upper half
+/// has a column of the future L⁻¹. In step k, all lanes subtract multiples of column k, which they
+/// read from shared memory. The elements of a lane move up by one position per step, so the element
+/// of step k is always the first. The roots of the pivots are computed after the last step.
 template <typename T>
 __device__ void factorise_square(Square<T>& square, Square<T>& inverse, Exchange<T>& exchange) {
   const unsigned row = threadIdx.x % depth;
@@ -226,7 +226,7 @@ __device__ void factorise_square(Square<T>& square, Square<T>& inverse, Exchange
 
 // [factorise_diagonal]
 /// Publishes each sub-tile of a tile on the diagonal, with the inverse of its square, as soon as
-/// the sub-tile is complete. Called by one thread.
+/// the sub-tile is complete. One thread calls this function.
 template <typename T>
 __device__ void publish_diagonal(const Packed<T>& packed, unsigned j, Shared<T>& shared) {
   auto& [subtile, inverse, exchange] = shared.diagonal;

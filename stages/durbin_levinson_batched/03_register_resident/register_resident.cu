@@ -39,7 +39,7 @@ __device__ void extend(T (&y)[order], unsigned k, T alpha) {
 
 // [sums]
 /// Sums over the solution of order k, for two reflection coefficients. The numerator of alpha_(k+1)
-/// is -first, and for alpha_(k+2) it is -(second + alpha_(k+1) * mirrored). Each element of r is
+/// is -first, and that of alpha_(k+2) is -(second + alpha_(k+1) * mirrored). Each element of r is
 /// loaded once for all three sums.
 template <typename T>
 struct Sums {

@@ -84,9 +84,9 @@ __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below
 // [elimination]
 
 // [tridag]
-/// Solves a tridiagonal system of n rows row_of(i) for u by a team of threads. Rows beyond the end
-/// must have a = c = r = 0. A system that does not fit into the team is solved in chunks; all
-/// chunks except the last store d and e in u and w.
+/// Solves a tridiagonal system of n rows for u with a team of threads; row_of(i) is row i. Rows
+/// beyond the end must have a = c = r = 0. A system that does not fit into the team is solved in
+/// chunks. Each chunk, except for the last one, stores d and e in u and w.
 template <int team, int held, typename Real, typename RowOf>
 __device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
   __shared__ SharedRows<Real, held> shared;

@@ -150,7 +150,7 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
 // [columns]
 
 // [on_chip]
-/// Rolls R back by `steps` time steps, from step g on. Each block has one option at a time.
+/// Rolls R back by `steps` time steps, beginning with step g. Each block has one option at a time.
 template <typename Real>
 __global__ void __launch_bounds__(threads_of_strip, sizeof(Real) == 4 ? 2 : 1)
     roll_back(State<Real> s, Shape shape, unsigned g, unsigned steps) {

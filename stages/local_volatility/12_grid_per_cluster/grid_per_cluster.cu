@@ -5,7 +5,7 @@
 ///          barrier of the cluster replaces the barrier of the block wherever blocks exchange data.
 /// Expect:  no memory traffic except for the factors; waits of blocks for each other are the limit.
 /// Run:     ./climb local_volatility --stages 09-12
-/// Next:    13_adjoint_sweep does the steps once for all options, which share these steps.
+/// Next:    13_adjoint_sweep does all time steps once, and all options use the result.
 
 #include "../steps_at_once.hpp"
 #include "../strip_of_option.hpp"
@@ -186,8 +186,8 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
 // [columns]
 
 // [on_chip]
-/// Rolls R back by `steps` time steps, from step g on. Each cluster has one option at a time, and
-/// each of its blocks has a strip of the grid.
+/// Rolls R back by `steps` time steps, beginning with step g. Each cluster has one option at a
+/// time, and each of its blocks has a strip of the grid.
 template <typename Real>
 __global__ void __launch_bounds__(threads_of_strip, sizeof(Real) == 4 ? 2 : 1)
     roll_back(State<Real> s, Shape shape, unsigned g, unsigned steps) {

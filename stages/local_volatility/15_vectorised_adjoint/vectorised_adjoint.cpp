@@ -20,7 +20,7 @@ using staircase::View;
 
 // [State]
 /// The data of the sweep: its grid, its operators, their factors and its vectors. Between steps,
-/// z(i, j) is the contribution to the price of a payoff of one at point (i, j).
+/// z(i, j) is the contribution of a payoff of 1 at point (i, j) to the price.
 template <typename Real>
 struct State {
   explicit State(const Problem& problem)

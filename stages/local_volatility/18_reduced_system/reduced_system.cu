@@ -170,8 +170,8 @@ __device__ void add(const Strip<Real>& strip, const Rows<Real>& rows, Real dt_in
 // [rows]
 
 // [sweep]
-/// Carries z over `steps` time steps, from step g on, on one cluster. Each block of the cluster has
-/// a strip of the grid.
+/// Carries z over `steps` time steps on one cluster, beginning with step g. Each block of the
+/// cluster has a strip of the grid.
 template <typename Real>
 __global__ void __launch_bounds__(threads_of_strip)
     sweep(State<Real> s, Shape shape, unsigned g, unsigned steps) {

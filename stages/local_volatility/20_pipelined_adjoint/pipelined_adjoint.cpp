@@ -29,7 +29,7 @@ constexpr std::size_t jammed = 4;  // systems along y that are solved together
 
 // [State]
 /// The data of the sweep: its grid, its operators, their factors and its vectors. Between steps,
-/// z(i, j) is the contribution to the price of a payoff of one at point (i, j).
+/// z(i, j) is the contribution of a payoff of 1 at point (i, j) to the price.
 template <typename Real>
 struct State {
   explicit State(const Problem& problem)

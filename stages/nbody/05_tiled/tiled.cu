@@ -1,8 +1,8 @@
 /// \file
 /// Changed: each thread of a block loads one source body into a tile in shared memory, and then all
 ///          threads read the whole tile from there.
-/// Legal:   each sum keeps its order; one barrier stands between writing a tile and reading it, and
-///          one between reading it and writing the next. Zero-mass padding fills the last tile.
+/// Legal:   each sum keeps its order. Barriers separate writing a tile from reading it, and reading
+///          it from writing the next tile. Zero-mass padding fills the last tile.
 /// Expect:  far fewer loads from global memory than in 04, but little time saved: the L1 cache
 ///          served these loads, and arithmetic takes most of the time.
 /// Run:     ./climb nbody --stages 04,05
@@ -80,7 +80,7 @@ __global__ void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> f
 // [predict]
 
 // [correct]
-/// Corrects positions and velocities, from the forces at both ends of the step.
+/// Corrects positions and velocities from the forces at both ends of the step.
 template <typename T>
 __global__ void correct(View<const Force<T>, 1> forces, View<const Force<T>, 1> next, T dt,
                         View<Body<T>, 1> bodies) {

@@ -107,7 +107,7 @@ __global__ void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> f
 // [predict]
 
 // [correct]
-/// Corrects positions and velocities, from the forces at both ends of the step.
+/// Corrects positions and velocities from the forces at both ends of the step.
 template <typename T>
 __global__ void correct(View<const Force<T>, 1> forces, View<const Force<T>, 1> next, T dt,
                         View<Body<T>, 1> bodies) {

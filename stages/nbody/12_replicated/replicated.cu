@@ -123,7 +123,7 @@ __global__ void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 2> f
 // [predict]
 
 // [correct]
-/// Corrects positions and velocities, from the forces at both ends of the step.
+/// Corrects positions and velocities from the forces at both ends of the step.
 template <typename T>
 __global__ void correct(View<const Force<T>, 2> forces, View<const Force<T>, 2> next, T dt,
                         View<Body<T>, 1> bodies) {

@@ -41,7 +41,7 @@ __global__ void clear(View<Force<T>, 1> forces) {
   for (unsigned i = column(); i < forces.extent(0); i += columns()) forces(i) = {};
 }
 
-/// Adds to the force on every body the terms of 32 source bodies, from index `first` on.
+/// Adds the terms of 32 source bodies, beginning at index `first`, to the force on every body.
 template <typename T>
 __global__ void add(View<const Body<T>, 1> bodies, unsigned first, T softening2,
                     View<Force<T>, 1> forces) {
@@ -80,7 +80,7 @@ __global__ void predict(View<const Body<T>, 1> bodies, View<const Force<T>, 1> f
 // [predict]
 
 // [correct]
-/// Corrects positions and velocities, from the forces at both ends of the step.
+/// Corrects positions and velocities from the forces at both ends of the step.
 template <typename T>
 __global__ void correct(View<const Force<T>, 1> forces, View<const Force<T>, 1> next, T dt,
                         View<Body<T>, 1> bodies) {

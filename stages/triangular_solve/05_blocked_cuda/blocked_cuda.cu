@@ -1,7 +1,7 @@
 /// \file
 /// Changed: two kernels process 64 columns at a time. One thread block solves the block on the
-///          diagonal in shared memory. Then each thread block updates 64 rows below by these
-///          unknowns, with four threads per row. L is padded with zeros to multiples of 64.
+///          diagonal in shared memory. Then each thread block updates 64 rows below with these
+///          unknowns; four threads share a row. L is padded with zeros to multiples of 64.
 /// Legal:   as in stage 03. A barrier separates two columns of a block on the diagonal.
 /// Expect:  most of the time is spent in 64 dependent steps on one SM, while all other SMs wait.
 /// Run:     ./climb triangular_solve --stages 04,05
@@ -25,8 +25,8 @@ template <typename T>
 struct Part {
   Pair<T> pairs[held];
 
-  /// Loads the segment, from pair `first` of the row on. The warp's barrier keeps the compiler from
-  /// using any pair before all of them have been requested.
+  /// Loads the segment that begins at pair `first` of the row. The warp's barrier keeps the
+  /// compiler from using any pair before all of them have been requested.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned m = 0; m < held; ++m)
       pairs[m] = matrix(row, first + m * lanes + threadIdx.x % lanes);
@@ -54,7 +54,7 @@ __device__ T sum_of_row(T sum) {
 // [parts]
 
 // [solve_diagonal]
-/// Solves the equations from `first` on, up to 64 of them, column by column.
+/// Solves up to 64 equations, beginning with equation `first`, column by column.
 template <typename T>
 __global__ void solve_diagonal(View<const T, 2> l, View<const T, 1> rest, View<T, 1> x,
                                unsigned first) {
@@ -72,7 +72,7 @@ __global__ void solve_diagonal(View<const T, 2> l, View<const T, 1> rest, View<T
 // [solve_diagonal]
 
 // [subtract]
-/// Subtracts the 64 unknowns from `first` on from the equations below, 64 per thread block.
+/// Updates the equations below with the 64 unknowns that begin at `first`, 64 equations per block.
 template <typename T>
 __global__ void subtract(View<const T, 2> l, View<T, 1> rest, View<const T, 1> x, unsigned first) {
   __shared__ Pair<T> computed[block / 2];

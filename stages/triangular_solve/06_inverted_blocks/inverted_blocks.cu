@@ -25,8 +25,8 @@ template <typename T>
 struct Part {
   Pair<T> pairs[held];
 
-  /// Loads the segment, from pair `first` of the row on. The warp's barrier keeps the compiler from
-  /// using any pair before all of them have been requested.
+  /// Loads the segment that begins at pair `first` of the row. The warp's barrier keeps the
+  /// compiler from using any pair before all of them have been requested.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned m = 0; m < held; ++m)
       pairs[m] = matrix(row, first + m * lanes + threadIdx.x % lanes);
@@ -108,7 +108,7 @@ __global__ void solve_diagonal(View<const Pair<T>, 2> inverses, View<const T, 1>
 // [solve_diagonal]
 
 // [subtract]
-/// Subtracts the 64 unknowns from `first` on from the equations below, 64 per thread block.
+/// Updates the equations below with the 64 unknowns that begin at `first`, 64 equations per block.
 template <typename T>
 __global__ void subtract(View<const T, 2> l, View<T, 1> rest, View<const T, 1> x, unsigned first) {
   __shared__ Pair<T> computed[block / 2];

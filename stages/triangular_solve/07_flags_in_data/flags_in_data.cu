@@ -32,8 +32,8 @@ template <typename T>
 struct Part {
   Pair<T> pairs[held];
 
-  /// Loads the segment, from pair `first` of the row on. The warp's barrier keeps the compiler from
-  /// using any pair before all of them have been requested.
+  /// Loads the segment that begins at pair `first` of the row. The warp's barrier keeps the
+  /// compiler from using any pair before all of them have been requested.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned m = 0; m < held; ++m)
       pairs[m] = matrix(row, first + m * lanes + threadIdx.x % lanes);
@@ -61,9 +61,9 @@ __device__ T sum_of_row(T sum) {
 // [parts]
 
 // [invert]
-/// Inverts the block on the diagonal from row `first` on: solves L Y = 1 row by row. A thread has
-/// every fourth pair of a row of Y, and subtracts the finished rows above. Beyond the last row of
-/// L, the diagonal counts as ones.
+/// Inverts the block on the diagonal that begins in row `first`: solves L Y = 1 row by row. A
+/// thread has every fourth pair of a row of Y, and subtracts the finished rows above. Beyond the
+/// last row of L, the diagonal counts as ones.
 template <typename T>
 __device__ Part<T> inverse_of(View<const T, 2> l, unsigned first, unsigned n) {
   __shared__ T own[block][block + 1];

@@ -37,8 +37,8 @@ template <typename T>
 struct Part {
   Pair<T> pairs[held];
 
-  /// Loads the segment, from pair `first` of the row on. The warp's barrier keeps the compiler from
-  /// using any pair before all of them have been requested.
+  /// Loads the segment that begins at pair `first` of the row. The warp's barrier keeps the
+  /// compiler from using any pair before all of them have been requested.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned m = 0; m < held; ++m)
       pairs[m] = matrix(row, first + m * lanes + threadIdx.x % lanes);

@@ -68,9 +68,9 @@ __global__ void __launch_bounds__(threads)
 // [invert]
 
 // [multiply]
-/// The product of 64 rows of a matrix and 64 right-hand sides, over the 64 unknowns from `first`
-/// on. These unknowns belong to the columns of the matrix from `column` on. A thread has every
-/// sixteenth row and every sixteenth right-hand side.
+/// The product of 64 rows of a matrix and 64 right-hand sides, over the 64 unknowns that begin at
+/// `first`. These unknowns belong to the columns of the matrix that begin at `column`. A thread has
+/// every sixteenth row and every sixteenth right-hand side.
 template <typename T>
 struct Product {
   T sums[share][share] = {};
@@ -99,7 +99,7 @@ struct Product {
 // [multiply]
 
 // [solve_diagonal]
-/// Solves the equations from `first` on by a product with the inverse, for 64 right-hand sides.
+/// Multiplies by an inverse to solve 64 equations, from `first` on, for 64 right-hand sides.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     solve_diagonal(View<const T, 2> inverses, View<const T, 2> rest, View<T, 2> x, unsigned first) {
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(threads)
 // [solve_diagonal]
 
 // [subtract]
-/// Subtracts the 64 unknowns from `first` on from the equations below, 64 per thread block.
+/// Updates the equations below with the 64 unknowns that begin at `first`, 64 equations per block.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     subtract(View<const T, 2> l, View<T, 2> rest, View<const T, 2> x, unsigned first) {

@@ -78,9 +78,9 @@ union Diagonal {
   Pair<T> inverse[block][block / 2];
 };
 
-/// Inverts the block on the diagonal from row `first` on: solves L Y = 1 row by row. A thread has
-/// every fourth pair of a row of Y, and subtracts the finished rows above. Beyond the last row of
-/// L, the diagonal counts as ones.
+/// Inverts the block on the diagonal that begins in row `first`: solves L Y = 1 row by row. A
+/// thread has every fourth pair of a row of Y, and subtracts the finished rows above. Beyond the
+/// last row of L, the diagonal counts as ones.
 template <typename T>
 __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, Diagonal<T>& diagonal) {
   auto& own = diagonal.own;

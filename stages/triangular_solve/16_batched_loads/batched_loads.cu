@@ -109,8 +109,8 @@ __device__ void double_squares(T (&square)[block][block], T (&product)[block * b
   }
 }
 
-/// Inverts the block on the diagonal from row `first` on, and loads its neighbour on the left.
-/// Beyond the last row of L, the diagonal counts as ones.
+/// Inverts the block on the diagonal that begins in row `first`, and loads its neighbour on the
+/// left. Beyond the last row of L, the diagonal counts as ones.
 template <typename T>
 __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, T (&square)[block][block],
                        View<Pair<T>, 2> neighbour) {

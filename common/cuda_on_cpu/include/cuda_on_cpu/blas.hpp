@@ -147,7 +147,7 @@ Touched matrix(Value* first, Index stride, Index rows, Index columns) {
   const Index elements = columns <= 0 || rows <= 0 ? 0 : stride * (columns - 1) + rows;
   return {first, static_cast<std::size_t>(elements) * sizeof(Value), !std::is_const_v<Value>};
 }
-/// A copy of a memory range that is marked as read only if `is_read`.
+/// A copy of a memory range whose member `read` is set to `is_read`.
 inline Touched unread(Touched touched, bool is_read = false) {
   touched.read = is_read;
   return touched;
@@ -172,8 +172,8 @@ Vector<Value> vector(Value* first, Index size, Index stride) {
   return {first, size, stride};
 }
 
-/// A scalar factor. The call copies it from host memory, or reads it in device memory when the
-/// operation runs.
+/// A scalar factor. A factor in host memory is copied by the library call. A factor in device
+/// memory is read when the operation runs.
 template <typename Value>
 struct Factor {
   Value held;

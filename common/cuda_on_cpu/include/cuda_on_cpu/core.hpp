@@ -362,8 +362,8 @@ __forceinline__ cudaError submit_named(const char* name, const Configuration& co
     return submit(name, configuration, invocation(std::move(kernel), arguments...));
 }
 
-/// Check an argument of a kernel. It is an error to pass the host address of a device variable or
-/// of a function, or an object with virtual functions.
+/// These functions check an argument of a kernel. It is an error to pass the host address of a
+/// device variable or of a function, or an object with virtual functions.
 void is_given(const volatile void* pointer);
 void is_given_function(const void* function);
 void is_given_virtual_functions();

@@ -98,7 +98,7 @@ Shadow& shadow_of(Allocation& allocation) {
   return *static_cast<Shadow*>(shadow.load());
 }
 
-/// Guards the checks of memory that the host can access. Host threads, functions that streams call,
+/// Guards the checks of memory that the host can access. Host threads, host functions in streams
 /// and kernels may check such memory at the same time.
 std::recursive_mutex& memory_of_host() {
   static auto& mutex = indestructible<std::recursive_mutex>();
@@ -709,7 +709,7 @@ struct Ordering {
   const void* expected;  ///< address of the value with which the operation compares, or null
 };
 
-/// Lets other threads run if the current thread reads a volatile variable again and again.
+/// Lets other threads run if the current thread reads a volatile variable repeatedly.
 [[gnu::noinline]] static void before_volatile_read(const void* instruction) {
   block->current->place = instruction;
   note_spin(true);

@@ -129,8 +129,8 @@ extern __thread std::uint64_t accesses;  ///< number of accesses that the runnin
 /// The size of the thread area in bytes if the running block is not analysed; otherwise 0.
 extern __thread std::size_t passes_over;
 
-/// An unanalysed block writes to memory outside of its shared memory, so the bytes count as
-/// written. Calls from one instruction usually write to the same allocation.
+/// Counts bytes as written that an unanalysed block writes outside of its shared memory. Calls from
+/// one instruction usually write to the same allocation.
 void pass_over_write(const void* address, std::size_t bytes);
 
 /// Whether the running block is not analysed and its shared memory contains an address.

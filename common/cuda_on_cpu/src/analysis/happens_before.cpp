@@ -900,8 +900,8 @@ static std::uint64_t key_of_gang() {
 /// The next barrier of the gang of the running block. The caller holds the mutex.
 static GangBarrier& gang_barrier() { return gang_barriers()[{key_of_gang(), block->gang_waits}]; }
 
-/// A thread arrives at the barrier of its gang. Another thread of the block arrived there earlier
-/// and has not waited yet.
+/// Lets a thread arrive at the barrier of its gang. Another thread of the block arrived there
+/// earlier and has not waited yet.
 static void arrive_after_others(const BlockClocks& c, const Thread& thread) {
   const Release all = release_of_all(thread);
   const bool has_met = std::max(all.warp, all.block) >= c.first_arrival;

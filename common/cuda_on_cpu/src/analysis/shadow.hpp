@@ -137,8 +137,8 @@ class Shadow {
   /// The claims of all words, in the order of their addresses.
   Claim* claims() { return claims_; }
 
-  /// An unanalysed block writes these bytes. Adds marks for the bytes that no unanalysed block has
-  /// written before.
+  /// Adds marks for bytes that an unanalysed block writes, if no unanalysed block has written them
+  /// before.
   void note_written(std::size_t byte, std::size_t bytes, std::vector<Mark>& marks) const;
 
   /// The mask of the bytes in a word that unanalysed blocks have written, and whether they have
@@ -272,7 +272,7 @@ inline std::uint32_t current_owner() {
   return (block->launch->operation * 0x9E37'79B1u ^ who * 0x85EB'CA6Bu) | 1u;
 }
 
-/// Bytes from another block have arrived in the running block's shared memory and count as written.
+/// Counts bytes as written that another block has sent to the running block's shared memory.
 void note_received(Shadow& shadow, std::size_t offset, std::size_t bytes);
 
 /// Sets the name of an operation in messages.

@@ -136,7 +136,7 @@ void enters_host_function(const char* name) {
                   "', a function of the host: it has neither __device__ nor __global__");
 }
 
-/// Reports an argument of a kernel that is the host's address of a device variable.
+/// Reports a kernel argument that is the host's address of a device variable.
 static void check_given(const volatile void* pointer, const void* place) {
   const auto* address = static_cast<const char*>(const_cast<const void*>(pointer));
   const Variable* variable = device_variable_at(address);

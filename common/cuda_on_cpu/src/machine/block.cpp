@@ -140,7 +140,7 @@ uint3 index_of(unsigned rank, const dim3& extent) {
 /// The threads that synchronise at a barrier: those of the block, or of its whole gang.
 enum class Scope : unsigned { block, gang };
 
-/// Called when all threads of the block have arrived at the barrier of its gang.
+/// Lets the block arrive at the barrier of its gang, after all its threads have arrived there.
 void arrive_at_gang() {
   Block& b = *block;
   b.gang_arrivals = 0;
@@ -149,7 +149,7 @@ void arrive_at_gang() {
   if (b.gang != nullptr) b.gang_phase = b.gang->arrive(b.gang_rank);
 }
 
-/// Called when the threads of the block have waited for its gang.
+/// Begins the next phase of the gang's barrier, after the threads of the block have waited.
 void begin_next_phase() {
   Block& b = *block;
   analysis::has_waited_for_gang();
@@ -324,8 +324,8 @@ void run_thread() {
   b.current = nullptr;
 }
 
-/// The body of every stack. The function runs threads one after the other, until one of them has
-/// waited and others are ready to continue.
+/// The function that runs on each stack. It executes threads one after the other, until one of them
+/// has waited and others are ready to continue.
 void run_threads() {
   if (block->counts_late) run_threads_that_do_not_wait(*block);
   for (;;) {

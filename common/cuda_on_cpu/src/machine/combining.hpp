@@ -5,7 +5,7 @@
 
 namespace cuda_on_cpu {
 
-/// Whether the current thread accesses the records of other threads, which are on their stacks.
+/// Whether the current thread accesses the records that other threads have on their stacks.
 extern __thread bool is_combining;
 
 class Combining {

@@ -64,8 +64,8 @@ std::string sentence_of(int signal, const void* address, const void* instruction
                                                             : cudaErrorLaunchFailure);
 }
 
-/// Ends the launch of a kernel of which a thread has used up its stack. This function runs on the
-/// signal stack.
+/// Ends the launch of a kernel because one of its threads has used up its stack. This function runs
+/// on the signal stack.
 [[noreturn]] void end_of_stack(const void* place) {
   const Thread* thread = block->current;
   {

@@ -25,9 +25,9 @@ class SideBySide {
   /// Whether a block that has begun may run concurrently with others.
   bool is_beside(unsigned turn);
 
-  /// Called when a concurrent block reaches an operation whose order among blocks matters. Waits
-  /// until all earlier blocks have ended and no block runs concurrently. From then on, blocks begin
-  /// one by one.
+  /// A concurrent block calls this function before an operation whose order among blocks matters.
+  /// Waits until all earlier blocks have ended and no block runs concurrently. From then on, blocks
+  /// begin one by one.
   /// \returns false if the launch has failed
   bool go_on_alone(unsigned turn);
 
@@ -41,8 +41,7 @@ class SideBySide {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  unsigned begun_ = 0;          ///< number of blocks that have begun without a gap, from the first
-                                ///< one
+  unsigned begun_ = 0;          ///< number of blocks before the first one that has not begun
   std::set<unsigned> ahead_;    ///< blocks that have begun after one that has not
   unsigned next_ahead_ = 0;     ///< the next position to examine for a block that may begin early
   std::set<unsigned> beside_;   ///< blocks that run concurrently

@@ -273,7 +273,8 @@ PlaceOnCube beyond_edge(const PlaceOnCube& at) {
   }
 }
 
-/// The layer to fetch from. Indices are unsigned, and larger ones select the last layer.
+/// The layer to fetch from. Indices are unsigned, and an index beyond the last layer selects the
+/// last layer.
 int nearest_layer(int layer, int layers) {
   return static_cast<int>(
       std::min(static_cast<unsigned>(layer), static_cast<unsigned>(layers - 1)));

@@ -159,7 +159,7 @@ void note(const Rows& rows, analysis::Kind kind, const Operation& operation,
     }
 }
 
-/// If bytes at the source of a copy are uninitialised, the bytes at its destination are, too.
+/// Marks the destination of a copy as uninitialised wherever its source is uninitialised.
 void note_unwritten(const Rows& to, const Rows& from) {
   if (!analysis::enabled) return;
   for (std::size_t i = 0; i < to.height; ++i)
@@ -329,8 +329,8 @@ bool is_private(const void* address) {
   return on_a_stack(reinterpret_cast<std::uintptr_t>(address)) || below - 1 < thread_area_bytes();
 }
 
-/// The reason why a copy or memset of a kernel may not access these bytes; empty if it may. The
-/// bounds of variables are not checked.
+/// The reason why a copy or memset that a kernel calls may not access these bytes; empty if it may.
+/// The bounds of variables are not checked.
 std::string objection_in_kernel(const Rows& rows) {
   const DeviceAtWork at_work;
   if (rows.first == nullptr) return "its address is null";
