@@ -67,12 +67,13 @@ std::vector<std::string> on_ranks(int ranks, bool threads,
 /// Environment variables for Open MPI. The first and the second variable allow the user root to
 /// start ranks. With the third variable, a waiting rank yields its core, because spinning ranks
 /// would delay each other on a busy machine. The fourth variable replaces the option `--quiet`,
-/// which Open MPI 4 accepts but Open MPI 5 rejects. The last variable disables network components,
-/// because all ranks run on this machine. With these components, Open MPI 5 would report unusable
-/// interfaces, and `ofi` would search for interfaces for 1.5 s.
+/// which Open MPI 4 accepts but Open MPI 5 rejects. The last two variables disable network
+/// components, because all ranks run on this machine. With these components, Open MPI 5 would
+/// report unusable interfaces, and `ofi` would search for interfaces for 1.5 s.
 const std::vector<std::string> environment_of_ranks{
-    "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-    "OMPI_MCA_mpi_yield_when_idle=1", "OMPI_MCA_orte_execute_quiet=1", "OMPI_MCA_btl=^tcp,ofi"};
+    "OMPI_ALLOW_RUN_AS_ROOT=1",       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+    "OMPI_MCA_mpi_yield_when_idle=1", "OMPI_MCA_orte_execute_quiet=1",
+    "OMPI_MCA_btl=^tcp,ofi,openib",   "OMPI_MCA_pml=ob1"};
 
 /// The path of the program that analyses the memory accesses of a stage.
 fs::path analyser_of(const Program& program) { return program.path.string() + "-analyze"; }

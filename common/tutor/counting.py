@@ -20,7 +20,7 @@ from confining import confined
 GROUPS = ("global_loads", "global_stores", "global_atomics", "shared_loads", "shared_stores", "shared_atomics")
 # Allow the user root to start ranks. Waiting ranks yield their core, because there may be more ranks than cores.
 RANKS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
-         "OMPI_MCA_orte_execute_quiet": "1", "OMPI_MCA_btl": "^tcp,ofi",
+         "OMPI_MCA_orte_execute_quiet": "1", "OMPI_MCA_btl": "^tcp,ofi,openib",
          "OMPI_MCA_pml": "ob1"}
 # Settings of the CPU device. There are two devices, for stages that use several GPUs. A thread block that waits for another
 # block fails after 20 s, or sooner if the check must end earlier (see patience()). The analysis reports reads of elements of

@@ -28,7 +28,7 @@ RESULTS = figures.Results(ROOT / "docs" / "results")
 OWN = tempfile.TemporaryDirectory()  # launchers that start at the same time must not share their directories
 ENVIRONMENT = os.environ | {
     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
-    "OMPI_MCA_orte_execute_quiet": "1", "OMPI_MCA_btl": "^tcp,ofi",
+    "OMPI_MCA_orte_execute_quiet": "1", "OMPI_MCA_btl": "^tcp,ofi,openib", "OMPI_MCA_pml": "ob1",
     # In a container, a rank may be unable to read the memory of another rank.
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_orte_tmpdir_base": OWN.name,
     "PRTE_MCA_prte_tmpdir_base": OWN.name}

@@ -35,8 +35,9 @@ SEED = int(os.environ.get("STAIRCASE_TEST_SEED", secrets.randbits(30)))
 RANDOM = numpy.random.default_rng(SEED)
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")} | {
     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_orte_execute_quiet": "1", "OMPI_MCA_btl": "^tcp,ofi",
-    "OMP_WAIT_POLICY": "passive",
+    "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_orte_execute_quiet": "1", "OMP_WAIT_POLICY": "passive",
+    # All ranks run on this machine. A rank that loads and unloads components for networks can crash.
+    "OMPI_MCA_btl": "^tcp,ofi,openib", "OMPI_MCA_pml": "ob1",
     # In a container, a rank may be unable to read the memory of another rank.
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
     # COUNTED is loaded before the sanitizer's library.
