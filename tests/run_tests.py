@@ -46,8 +46,8 @@ def outcome(case):
 
 def message(case):
     """The message of a failed test case, without repetitions."""
-    said = [f.text or f.get("message") or "" for kind in ("failure", "error") for f in case.findall(kind)]
-    return "\n".join(dict.fromkeys(said)).strip()
+    texts = [f.text or f.get("message") or "" for kind in ("failure", "error") for f in case.findall(kind)]
+    return "\n".join(dict.fromkeys(texts)).strip()
 
 
 def read(report):
@@ -67,7 +67,7 @@ def introspection(build, what):
     return json.loads(pathlib.Path(build, "meson-info", f"intro-{what}.json").read_text())
 
 
-def there_is(build):
+def tests_by_word(build):
     """The tests of each workload, as pairs of suite and name, and the suites by the words that select them."""
     tests = [(suite.partition(":")[2], test["name"])
              for test in introspection(build, "tests") for suite in test["suite"]]
@@ -78,7 +78,7 @@ def there_is(build):
     return workloads, {suite.lower().replace(" ", "-"): suite for suite, _ in tests}
 
 
-def of_gpu(build):
+def tests_for_gpu(build):
     """The tests that start a program for a GPU, as pairs of suite and name."""
     programs = {name for target in introspection(build, "targets") for name in target["filename"]
                 if target["type"] == "executable"
@@ -89,13 +89,13 @@ def of_gpu(build):
 
 def selection(build, words):
     """The suites that words select, and the other tests that they select, as pairs of suite and name."""
-    workloads, suites = there_is(build)
+    workloads, suites = tests_by_word(build)
     if words == ["--quick"]:
         present = {(suite.partition(":")[2], test["name"]) for test in introspection(build, "tests") for suite in test["suite"]}
         return ([suite for suite, names in QUICK.items() if names is None and suite in suites.values()],
                 [(suite, name) for suite, names in QUICK.items() for name in names or [] if (suite, name) in present])
     if "gpu" in words:
-        workloads["gpu"] = of_gpu(build)
+        workloads["gpu"] = tests_for_gpu(build)
         if not workloads["gpu"]:
             raise Unknown("there are no tests 'gpu': no program is built for a GPU; ./climb --gpu 90a test gpu builds them")
     for word in words:
@@ -180,21 +180,21 @@ def bad_tests(log):
     """Yields the names of the tests that did not pass, their results, and the last lines of their output."""
     for test in map(json.loads, log.read_text().splitlines() if log.exists() else []):
         if test["result"] not in ("OK", "SKIP", "EXPECTEDFAIL"):
-            wrote = [*test.get("stdout", "").splitlines(), *test.get("stderr", "").splitlines()]
-            yield test["name"], f"{test['result']}, status {test['returncode']}", "\n".join(wrote[-LINES:])
+            output = [*test.get("stdout", "").splitlines(), *test.get("stderr", "").splitlines()]
+            yield test["name"], f"{test['result']}, status {test['returncode']}", "\n".join(output[-LINES:])
 
 
-def explained(failures, tests):
+def with_output(failures, tests):
     """The failures, with the output of their tests if a case has no message. Tests that failed although each of their
     cases passed are added; they failed after the last case, or by the time limit."""
     def belongs(name, test):
         return any(f".{test}{end}" in name for end in ".:")
 
-    for name, said in failures:
-        yield name, said or next((wrote for test, _, wrote in tests if belongs(name, test)), "")
-    for test, ending, wrote in tests:
+    for name, text in failures:
+        yield name, text or next((output for test, _, output in tests if belongs(name, test)), "")
+    for test, ending, output in tests:
         if not any(belongs(name, test) for name, _ in failures):
-            yield f"{test}: {ending}", wrote
+            yield f"{test}: {ending}", output
 
 
 def run(meson, build, arguments):
@@ -210,7 +210,7 @@ def run(meson, build, arguments):
     if not report.exists():
         return status, collections.Counter(failed=1), []
     counts, failures = read(report)
-    failures = list(explained(failures, list(bad_tests(log))))
+    failures = list(with_output(failures, list(bad_tests(log))))
     keep_durations(build, log)
     counts["failed"] = max(len(failures), int(status != 0))
     return status, counts, failures
@@ -234,8 +234,8 @@ def main(meson, build, *words):
         return 2
     results = [run(meson, build, arguments) for arguments in runs]
     counts = sum((counts for _, counts, _ in results), collections.Counter())
-    for name, said in (failure for _, _, failures in results for failure in failures):
-        print(f"Failed: {name}", *said.splitlines()[:LINES], sep="\n  ")
+    for name, text in (failure for _, _, failures in results for failure in failures):
+        print(f"Failed: {name}", *text.splitlines()[:LINES], sep="\n  ")
     print(", ".join(f"{counts[name]} {name}" for name in ("passed", "failed", "skipped")))
     return max(status for status, _, _ in results) or int(counts["passed"] == 0 or counts["failed"] > 0)
 

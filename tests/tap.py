@@ -14,8 +14,8 @@ def report(checks, most=20):
     """
     checks = list(checks)
     print(f"1..{len(checks)}")
-    for number, (what, problems) in enumerate(checks, 1):
+    for number, (title, problems) in enumerate(checks, 1):
         problems = list(problems)
-        print(f"{'not ok' if problems else 'ok'} {number} - {what}")
+        print(f"{'not ok' if problems else 'ok'} {number} - {title}")
         for problem in problems[:most]:
             print(f"# {problem}")

@@ -26,7 +26,7 @@ from draw import played, warp
 HTML = pathlib.Path(sys.argv[1]).resolve()
 WIDTHS = {"desktop": (1440, 1000), "phone": (390, 844)}
 WITH_FORMULAS, WITHOUT = "local_volatility.html", "how_to_read.html"  # the pages into which errors are seeded
-TABS, TURN = 3, 8  # the number of background tabs, and the most pages that one of them claims at a time
+TABS, PAGES_AT_ONCE = 3, 8  # the number of background tabs, and the most pages that one of them claims at a time
 LEAST_CONTRAST = 4.5  # WCAG 2, level AA
 PATIENCE = 180  # the time limit in seconds for an answer of the browser
 
@@ -38,20 +38,23 @@ QUERIES = {"tensor": ("ata_09_tensor_core", "cholesky_08_tensor_cores", "glossar
 NOTHING = "xylophone"
 
 CHECKS = (ERRORS, MATHS, WIDE, ALTERNATIVE, CROWDED, PALE, TOGGLE, ORDER, NAMED, SEARCH, WOVEN, KEYS, MENU, UNSCRIPTED, PAPER, WARP,
-          PLAYED, CAUGHT) = (
-    "no page has an error or a request that fails", "every formula is typeset",
+          PLAYED, FOUND) = (
+    "no page has a script error or a failed request", "every formula is typeset",
     "no page scrolls sideways", "every image has an alternative text",
-    "words in diagrams have room and can be read", "text stands out in light and in dark mode",
+    "words in diagrams do not overlap and are at least 9.4 pixels large",
+    "the contrast of text is at least 4.5 in light and in dark mode",
     "the dark mode can be switched on and off",
     "clicks on «next» lead from the first page to the last",
-    "everything has a name, a role and a place for readers with other senses", "the search finds what is looked for",
-    "a piece of a diff shows the code before, the code after, and both", "keys alone lead through a page",
-    "the menu of a phone leads to every page", "pages are whole without scripts", "paper has the text, unfolded, and no frame, and ten slides",
-    "the figure of a warp counts as the table without scripts does", "the other figures to play with do as well",
-    "planted mistakes are caught")
+    "elements have the names, roles and order that screen readers need", "the search finds the expected pages",
+    "a part of a diff shows the code before, the code after, and both", "a page can be operated with keys only",
+    "the menu of a phone leads to every page", "pages show all their text without scripts",
+    "a printed page has all text and no frame, and slides take ten pages",
+    "the interactive figure of a warp computes the numbers of its table",
+    "the other interactive figures compute the numbers of their tables",
+    "seeded faults are found")
 
 # Changes that must make a page fail a check.
-MISTAKES = [
+FAULTS = [
     (ERRORS, "<script>console.error('planted')</script>"), (ERRORS, "<script>planted()</script>"),
     (ERRORS, "<img src='planted.png' alt='planted'>"), (MATHS, r"<p>\(\planted\)</p>"),
     (MATHS, r"<p>\(planted</p>"), (WIDE, "<p style='min-width: 3000px'>planted</p>"),
@@ -101,7 +104,7 @@ function tooWide(width) {
   for (const [name, scroller] of [["page", document.scrollingElement], ["content", content]]) {
     if (!scroller) continue;
     const room = Math.min(width, scroller.clientWidth);
-    if (scroller.scrollWidth > room) problems.push(`the ${name} is ${scroller.scrollWidth} px in ${room}`);
+    if (scroller.scrollWidth > room) problems.push(`the ${name} is ${scroller.scrollWidth} px wide, not ${room}`);
   }
   // What sticks out on the left cannot be scrolled to.
   const left = content ? content.getBoundingClientRect().left : 0;
@@ -128,12 +131,12 @@ async function untypeset() {
   const all = areFormulas && window.MathJax ? MathJax.Hub.getAllJax() : [];
   const written = document.querySelectorAll('script[type^="math/tex"]').length;
   if (all.length !== written) problems.push(`${written - all.length} of ${written} formulas are not typeset`);
-  problems.push(...all.filter(jax => isFaulty(jax.root)).map(jax => `error in ${jax.originalText}`));
+  problems.push(...all.filter(jax => isFaulty(jax.root)).map(jax => `the formula ${jax.originalText} has an error`));
   for (const drawing of document.querySelectorAll(".MathJax_SVG"))
-    if (drawing.checkVisibility() && !drawing.getBoundingClientRect().width) problems.push("an empty formula");
+    if (drawing.checkVisibility() && !drawing.getBoundingClientRect().width) problems.push("a formula is empty");
   for (const node of textNodes(document.body))
     if (/\\[a-zA-Z()\[\]{}$]/.test(node.data) && !node.parentElement.closest(quoted))
-      problems.push(`raw TeX: ${node.data.trim().slice(0, 60)}`);
+      problems.push(`the page shows TeX: ${node.data.trim().slice(0, 60)}`);
   return problems;
 }
 
@@ -146,7 +149,7 @@ function withoutAlternative() {
     .map(image => `${nameOf(image)} ${image.getAttribute("src") || ""}`);
 }
 
-// Words in diagrams that meet others, stick out, or are smaller than any reader should have to read.
+// Words in diagrams that overlap other words, leave the drawing, or are too small to read.
 function crowded() {
   const problems = [];
   for (const drawing of document.querySelectorAll(".diagram svg")) {
@@ -155,12 +158,13 @@ function crowded() {
     const words = [...drawing.querySelectorAll("text")].map(text => ({ text, box: text.getBoundingClientRect() }));
     for (const [i, { text, box }] of words.entries()) {
       const size = parseFloat(getComputedStyle(text).fontSize) * room.width / drawing.viewBox.baseVal.width;
-      if (size < 9.4) problems.push(`${size.toFixed(1)} px: ${nameOf(text)}`);
-      if (box.left < room.left - 1 || box.right > room.right + 1) problems.push(`sticks out: ${nameOf(text)}`);
+      if (size < 9.4) problems.push(`the words are only ${size.toFixed(1)} px large: ${nameOf(text)}`);
+      if (box.left < room.left - 1 || box.right > room.right + 1)
+        problems.push(`the words leave the drawing: ${nameOf(text)}`);
       for (const other of words.slice(0, i))
         if (Math.min(box.right, other.box.right) - Math.max(box.left, other.box.left) > 1 &&
             Math.min(box.bottom, other.box.bottom) - Math.max(box.top, other.box.top) > 3)
-          problems.push(`${nameOf(text)} meets ${nameOf(other.text)}`);
+          problems.push(`${nameOf(text)} overlaps ${nameOf(other.text)}`);
     }
   }
   return problems;
@@ -214,7 +218,7 @@ function pale(least) {
 
 // As the page opens, light, and dark; each change of the mode has the browser style all anew.
 function paleInBothModes(least) {
-  const problems = pageIsDark() ? ["it opens dark"] : pale(least).map(text => `light: ${text}`);
+  const problems = pageIsDark() ? ["the page opens in dark mode"] : pale(least).map(text => `light: ${text}`);
   const atOnce = document.head.appendChild(document.createElement("style"));
   atOnce.textContent = "* { transition: none !important; }";
   document.documentElement.classList.add("dark-mode");
@@ -236,37 +240,44 @@ function unnamed() {
   const nameFor = element => (element.getAttribute("aria-label") || element.labels?.[0]?.textContent || element.title ||
     element.textContent || "").trim();
   for (const element of seen("a[href], button, input, select, textarea, summary, [role=region], [role=group], nav, svg[role=img], fieldset"))
-    if (!element.closest("[aria-hidden=true]") && !nameFor(element)) say("no name", element);
+    if (!element.closest("[aria-hidden=true]") && !nameFor(element)) say("there is no name", element);
   const ids = [...document.querySelectorAll("[id]")].map(element => element.id);
-  for (const id of new Set(ids.filter((id, n) => ids.indexOf(id) < n))) problems.push(`an id twice: ${id}`);
+  for (const id of new Set(ids.filter((id, n) => ids.indexOf(id) < n))) problems.push(`two elements have the id ${id}`);
   for (const attribute of ["aria-labelledby", "aria-controls", "aria-describedby", "for", "popovertarget"])
     for (const element of document.querySelectorAll(`[${attribute}]`))
       if (!document.getElementById(element.getAttribute(attribute))) say(`${attribute} leads nowhere`, element);
   for (const [selector, count] of [["h1", 1], ["main", 1], ["title", 1], ["body > header", 1], ["body > footer", 1]])
-    if (document.querySelectorAll(selector === "title" ? "head > title" : selector).length !== count) problems.push(`${selector} is not there once`);
-  if (!document.documentElement.lang) problems.push("no language");
+    if (document.querySelectorAll(selector === "title" ? "head > title" : selector).length !== count)
+      problems.push(`the page does not have exactly one ${selector}`);
+  if (!document.documentElement.lang) problems.push("the page has no language");
   let level = 0;
   for (const heading of seen("main :is(h1, h2, h3, h4, h5, h6)")) {
-    if (+heading.localName[1] > level + 1) say(`from level ${level} to`, heading);
+    if (+heading.localName[1] > level + 1) say(`the heading after level ${level} skips a level`, heading);
     level = +heading.localName[1];
   }
   const landmarks = seen("nav, [role=search]").map(element => element.getAttribute("aria-label") || element.localName);
-  for (const label of new Set(landmarks.filter((label, n) => landmarks.indexOf(label) < n))) problems.push(`two are called ${label}`);
-  for (const element of seen("nav")) if (!element.hasAttribute("aria-label")) say("no label", element);
-  for (const element of document.querySelectorAll("[tabindex]")) if (element.tabIndex > 0) say("an order of its own", element);
+  for (const label of new Set(landmarks.filter((label, n) => landmarks.indexOf(label) < n)))
+    problems.push(`two landmarks have the name ${label}`);
+  for (const element of seen("nav")) if (!element.hasAttribute("aria-label")) say("the navigation has no label", element);
+  for (const element of document.querySelectorAll("[tabindex]"))
+    if (element.tabIndex > 0) say("tabindex changes the order of keys", element);
   for (const list of document.querySelectorAll("ul, ol"))
-    for (const child of list.children) if (!["li", "script", "template"].includes(child.localName)) say("in a list", child);
-  for (const item of document.querySelectorAll("li")) if (!item.parentElement.matches("ul, ol, menu")) say("in no list", item);
+    for (const child of list.children)
+      if (!["li", "script", "template"].includes(child.localName)) say("a child of a list is not an item", child);
+  for (const item of document.querySelectorAll("li"))
+    if (!item.parentElement.matches("ul, ol, menu")) say("an item is in no list", item);
   const roles = ["button", "group", "img", "region", "search", "status", "presentation", "none", "list", "math", "figure", "note", "textbox"];
-  for (const element of document.querySelectorAll("[role]")) if (!roles.includes(element.getAttribute("role"))) say("an unknown role", element);
+  for (const element of document.querySelectorAll("[role]"))
+    if (!roles.includes(element.getAttribute("role"))) say("the role is unknown", element);
   for (const hidden of document.querySelectorAll("[aria-hidden=true]"))
     for (const element of hidden.querySelectorAll("a[href], button, input, [tabindex='0']"))
-      if (element.checkVisibility()) say("hidden, but in the way of keys", element);
+      if (element.checkVisibility()) say("a hidden element can have the focus", element);
   for (const element of seen("main *")) {
     const style = getComputedStyle(element);
     const scrolls = ["auto", "scroll"].includes(style.overflowX) && element.scrollWidth > element.clientWidth + 1 ||
       ["auto", "scroll"].includes(style.overflowY) && element.scrollHeight > element.clientHeight + 1;
-    if (scrolls && element.tabIndex < 0 && !element.querySelector("a[href], button, input, [tabindex='0']")) say("no key scrolls", element);
+    if (scrolls && element.tabIndex < 0 && !element.querySelector("a[href], button, input, [tabindex='0']"))
+      say("the element cannot be scrolled with keys", element);
   }
   return problems;
 }
@@ -274,10 +285,10 @@ function unnamed() {
 // The button is there once the page's script has run.
 function toggle() {
   const button = document.querySelector("button.mode");
-  if (!button || button.hidden || !isOnTop(button)) return "there is no visible button";
+  if (!button || button.hidden || !isOnTop(button)) return "the button for dark mode is not visible";
   const before = button.getAttribute("aria-pressed");
   button.click();
-  return button.getAttribute("aria-pressed") === before ? "the button does not tell its state" : "";
+  return button.getAttribute("aria-pressed") === before ? "aria-pressed of the button does not change" : "";
 }
 
 async function found(text) {
@@ -303,7 +314,7 @@ function pieces() {
     for (const [value, without] of [["diff", null], ["old", "ins"], ["new", "del"]]) {
       piece.querySelector(`input[value=${value}]`).click();
       const wanted = [...piece.querySelectorAll("pre > *")].map(row => row.localName).filter(name => name !== without).sort().join(" ");
-      if (shown(piece) !== wanted) problems.push(`${piece.id}, ${value}: ${shown(piece)}`);
+      if (shown(piece) !== wanted) problems.push(`${piece.id} shows ${shown(piece)} for ${value}`);
     }
     piece.querySelector("input[value=diff]").click();
   }
@@ -371,7 +382,7 @@ class Browser:
             message = {}
         if not message:
             self.messages(session).put({})
-            raise ConnectionError("the browser says nothing any more")
+            raise ConnectionError("the browser does not answer any more")
         return message
 
     def call(self, method, session=None, events=None, **parameters):
@@ -493,7 +504,7 @@ class Visit:
           {''.join(f'await {checks[check]}, ' for check in asked)} innerWidth, document.documentURI])()""")
         name = uri.rpartition("/")[2].partition("#")[0]
         if inner != width and WIDE in wanted and not found[asked.index(WIDE)]:
-            found[asked.index(WIDE)] = [f"it is shown in a width of {inner} px"]
+            found[asked.index(WIDE)] = [f"the page is laid out {inner} px wide"]
         for check, problems in [*zip(asked, found), (ERRORS, self.browser.complaints())]:
             self.problems[check] += [f"{name}, {width} px: {problem}" for problem in problems]
         return name
@@ -509,7 +520,7 @@ class Visit:
                 self.problems[ORDER].append(f"«next» leads to {sorted(names)}, not to {wanted}")
                 return
             if self.browser.open_next() != bool(following):
-                self.problems[ORDER].append(f"the walk {'ends' if following else 'does not end'} at {wanted}")
+                self.problems[ORDER].append(f"«next» {'ends' if following else 'does not end'} at {wanted}")
                 return
             kinds.reverse()
         if goal and (found := self.browser.evaluate("document.documentURI").rpartition("/")[2]) != goal:
@@ -522,29 +533,29 @@ class Visit:
             for kind in WIDTHS:
                 self.inspect(kind)
 
-    def plant(self, check, mistake, directory):
+    def plant(self, check, fault, directory):
         """Seeds an error into a copy of a page, and reports a problem if the check does not find the error."""
         text = (HTML / (WITH_FORMULAS if check == MATHS else WITHOUT)).read_text().replace("<head>", f'<head><base href="{HTML.as_uri()}/">')
-        page = pathlib.Path(directory, f"planted_{MISTAKES.index((check, mistake))}.html")
-        page.write_text(text.replace("<article>", f"<article>{mistake}", 1))
+        page = pathlib.Path(directory, f"planted_{FAULTS.index((check, fault))}.html")
+        page.write_text(text.replace("<article>", f"<article>{fault}", 1))
         found = Visit(self.browser)
         self.browser.resize("desktop")
         self.browser.open(page)
         found.inspect("desktop", (check,))
         if not found.problems[check]:
-            self.problems[CAUGHT].append(mistake)
+            self.problems[FOUND].append(f"the check '{check}' accepts {fault}")
 
     def toggle(self, kind):
         """Switches to dark mode and back, and opens a page in between."""
         for name, dark in (("index.html", True), ("how_to_read.html", False)):
             self.browser.open(name)
             if self.browser.evaluate("book.pageIsDark()") == dark:
-                self.problems[TOGGLE].append(f"{kind}: {name} opens {'dark' if dark else 'light'}")
+                self.problems[TOGGLE].append(f"{kind}: {name} opens in {'dark' if dark else 'light'} mode")
             problem = self.browser.evaluate("book.toggle()")
             if problem:
                 self.problems[TOGGLE].append(f"{kind}: {name}: {problem}")
             elif self.browser.evaluate("book.pageIsDark()") != dark:
-                self.problems[TOGGLE].append(f"{kind}: {name} does not turn {'dark' if dark else 'light'}")
+                self.problems[TOGGLE].append(f"{kind}: {name} does not switch to {'dark' if dark else 'light'} mode")
 
     def search(self):
         """Searches for the queries from a page that was opened as a file."""
@@ -554,13 +565,13 @@ class Visit:
             first = [link.partition(".html")[0] for link in answer["links"][:10]]
             missed = [page for page in wanted if page not in first]
             if missed or not answer["marked"]:
-                self.problems[SEARCH].append(f"'{text}' misses {missed}, finds {first}")
+                self.problems[SEARCH].append(f"the search for '{text}' does not find {missed}, but {first}")
             for link in answer["links"]:
                 page, _, anchor = link.partition("#")
                 if anchor and f'id="{anchor}"' not in (HTML / page).read_text():
-                    self.problems[SEARCH].append(f"'{text}' leads to {link}")
+                    self.problems[SEARCH].append(f"the search for '{text}' leads to the missing anchor {link}")
         if (answer := self.browser.evaluate(f"book.found('{NOTHING}')"))["links"]:
-            self.problems[SEARCH].append(f"'{NOTHING}' finds {answer['links']}")
+            self.problems[SEARCH].append(f"the search for '{NOTHING}' finds {answer['links']}")
 
     def press(self, key, code=0, text=""):
         """Presses a key."""
@@ -591,11 +602,12 @@ class Visit:
         expect("/ does not lead to the search", "document.activeElement.name === 'q'")
         browser.evaluate("book.found('tensor core')")
         self.press("ArrowDown", 40)
-        expect("ArrowDown does not lead to what was found", "document.activeElement.closest('#found') !== null")
+        expect("ArrowDown does not lead to the results of the search", "document.activeElement.closest('#found') !== null")
         self.press("Escape", 27)
         expect("Escape does not end the search", "document.getElementById('found').hidden && document.activeElement.name === 'q'")
         self.press("Tab", 9)
-        expect("the switch for dark mode is not behind the search", "document.activeElement.className === 'mode'")
+        expect("Tab does not lead from the search to the switch for dark mode",
+               "document.activeElement.className === 'mode'")
         dark = browser.evaluate("book.pageIsDark()")
         self.press(" ", 32, " ")
         expect("Space does not switch the mode", f"book.pageIsDark() !== {json.dumps(dark)}")
@@ -610,7 +622,7 @@ class Visit:
         """Opens the menu on a phone and checks that it links to all pages."""
         self.browser.open("index.html")
         if self.browser.evaluate("document.getElementById('sidebar').checkVisibility()"):
-            self.problems[MENU].append("it is open at once")
+            self.problems[MENU].append("the menu is open before the button is pressed")
         self.browser.evaluate("document.querySelector('button.menu').click()")
         answer = self.browser.evaluate("""(() => {
           const menu = document.getElementById("sidebar");
@@ -625,7 +637,9 @@ class Visit:
         for link in filter(re.compile("results_").match, answer["links"]):
             missing.difference_update(re.findall(r'href="(results_\w+\.html)"', (HTML / link).read_text()))
         if missing or answer["low"] or answer["wide"]:
-            self.problems[MENU].append(f"misses {sorted(missing)[:5]}, {answer['low']} links are too low to hit, wide: {answer['wide']}")
+            self.problems[MENU].append(
+                f"the menu lacks {sorted(missing)[:5]}, {answer['low']} links are less than 24 px high, "
+                f"and its overflow is {answer['wide']}")
 
     def switch_scripts_off(self):
         """Opens a page without scripts, in both modes of the system."""
@@ -633,14 +647,14 @@ class Visit:
         for mode, is_dark in SYSTEM.items():
             self.browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": mode}])
             self.browser.open("ata_04_tiled.html")
-            said = self.browser.evaluate("""(() => {
+            visible = self.browser.evaluate("""(() => {
               const seen = selector => [...document.querySelectorAll(selector)].filter(one => one.checkVisibility()).length;
               return { ins: seen("pre.diff ins"), del: seen("pre.diff del"), dead: seen("form.search, button.mode, .copy"), links: seen("#sidebar a"),
                 dark: getComputedStyle(document.body).backgroundColor };
             })()""")
-            dark = sum(map(int, said.pop("dark").removeprefix("rgb(").removesuffix(")").split(","))) < 200
-            if not said["ins"] or not said["del"] or said["dead"] or said["links"] < 20 or dark != is_dark:
-                self.problems[UNSCRIPTED].append(f"{mode}: {said}, dark: {dark}")
+            dark = sum(map(int, visible.pop("dark").removeprefix("rgb(").removesuffix(")").split(","))) < 200
+            if not visible["ins"] or not visible["del"] or visible["dead"] or visible["links"] < 20 or dark != is_dark:
+                self.problems[UNSCRIPTED].append(f"in {mode} mode, the page without scripts shows {visible}, dark: {dark}")
         self.browser.call("Emulation.setScriptExecutionDisabled", value=False)
         self.browser.call("Emulation.setEmulatedMedia", features=[])
 
@@ -649,19 +663,19 @@ class Visit:
         self.browser.call("Emulation.setEmulatedMedia", media="print")
         self.browser.open("ata_07_register_tiled.html")
         self.browser.evaluate("document.documentElement.classList.add('dark-mode')")
-        said = self.browser.evaluate("""(() => {
+        visible = self.browser.evaluate("""(() => {
           const seen = selector => [...document.querySelectorAll(selector)].filter(one => one.checkVisibility()).length;
           return { frame: seen(".top, #sidebar, nav, .switch, button, .foot"), text: seen("h1") && seen("ins") && seen("del") && seen("dl"),
             folded: document.querySelectorAll("details.rest pre").length - seen("details.rest pre"), dark: book.pageIsDark() };
         })()""")
-        if said["frame"] or not said["text"] or said["folded"] or said["dark"]:
-            self.problems[PAPER].append(str(said))
+        if visible["frame"] or not visible["text"] or visible["folded"] or visible["dark"]:
+            self.problems[PAPER].append(f"the printed page shows {visible}")
         self.browser.call("Emulation.setEmulatedMedia", media="")
         for path in sorted(HTML.glob("*_slides.html")):
             self.browser.open(path.name)
             paper = base64.b64decode(self.browser.call("Page.printToPDF", preferCSSPageSize=True)["data"])
             if (count := len(re.findall(rb"/Type\s*/Page\b", paper))) != 10:
-                self.problems[PAPER].append(f"{path.name} takes {count} pages")
+                self.problems[PAPER].append(f"{path.name} takes {count} printed pages, not 10")
 
     def pick_lanes(self):
         """Compares the counts of the figure of a warp with the functions of its table, and selects a lane."""
@@ -672,8 +686,9 @@ class Visit:
                 for first in (0, 1, 7):
                     expected = [warp.sectors(stride, size, first), warp.wavefronts(stride, size, first)]
                     if (counted := self.browser.evaluate(f"staircaseWarp({stride}, {size}, {first})")) != expected:
-                        self.problems[WARP].append(f"stride {stride}, {size} bytes from {first}: {counted}, not {expected}")
-        said = self.browser.evaluate("""(() => {
+                        self.problems[WARP].append(
+                            f"stride {stride}, {size} bytes from {first}: the figure computes {counted}, not {expected}")
+        visible = self.browser.evaluate("""(() => {
           const figure = document.getElementById("warp");
           figure.querySelector("[name=stride]").value = 1;
           figure.querySelector("[name=stride]").dispatchEvent(new Event("input", { bubbles: true }));
@@ -682,10 +697,10 @@ class Visit:
         })()""")
         for words in ("8 sectors per request; the minimum is 8, so 100 %", "2 wavefronts per request from shared memory; the minimum is 2",
                       "Lane 5 accesses bytes 40 to 47: sector 1, banks 10 and 11"):
-            if words not in said["text"]:
-                self.problems[WARP].append(f"'{words}' is not in '{said['text'][:300]}'")
-        if said["table"]:
-            self.problems[WARP].append("the table is there beside the figure")
+            if words not in visible["text"]:
+                self.problems[WARP].append(f"the figure lacks '{words}': {visible['text'][:300]}")
+        if visible["table"]:
+            self.problems[WARP].append("the table is visible in addition to the figure")
 
     def play(self):
         """Compares the other interactive figures with the functions of their tables, and moves their sliders."""
@@ -698,8 +713,8 @@ class Visit:
             for choice in choices:
                 counted = self.browser.evaluate(f"staircasePlayed.{name}({', '.join(map(str, choice))})")
                 if counted != json.loads(json.dumps(rule(*choice))):
-                    self.problems[PLAYED].append(f"{name} of {choice}: {counted}, not {rule(*choice)}")
-            said = self.browser.evaluate("""(() => {
+                    self.problems[PLAYED].append(f"{name} computes {counted} for {choice}, not {rule(*choice)}")
+            visible = self.browser.evaluate("""(() => {
               const figure = document.getElementById("play_%s");
               figure.querySelectorAll("input").forEach(input => {
                 input.value = input.max;
@@ -707,8 +722,8 @@ class Visit:
               });
               return { text: figure.innerText, table: figure.querySelector("table").checkVisibility() };
             })()""" % name)
-            if words not in said["text"] or said["table"]:
-                self.problems[PLAYED].append(f"{name}: {said}")
+            if words not in visible["text"] or visible["table"]:
+                self.problems[PLAYED].append(f"the figure {name} lacks '{words}', or its table is visible: {visible}")
 
     def look(self, pages):
         """Performs the actions of readers."""
@@ -734,21 +749,21 @@ def reading_order():
 def missed(pages):
     """The pages for readers that «next» does not reach."""
     names = {path.name for path in HTML.glob("*.html") if 'class="reading"' in path.read_text()}
-    return [f"the walk misses {sorted(names.symmetric_difference(pages))}"] if names != set(pages) else []
+    return [f"«next» does not reach {sorted(names.symmetric_difference(pages))}"] if names != set(pages) else []
 
 
-def turns(pages, directory):
+def tasks(pages, directory):
     """The work of the tabs: methods of a visit, and their arguments. Pages of programs are alike, so only one in eight
     is opened."""
     names = sorted({path.name for path in HTML.glob("*.html")}.difference(pages))
     programs = [name for name in names if name.endswith("_source.html")]
     rest = sorted(set(names).difference(programs).union(programs[::8]))
-    for first in range(0, len(pages), TURN):
-        yield Visit.walk, pages[first:first + TURN], next(iter(pages[first + TURN:]), None)
-    for first in range(0, len(rest), TURN):
-        yield Visit.open_all, rest[first:first + TURN]
-    for check, mistake in MISTAKES:
-        yield Visit.plant, check, mistake, directory
+    for first in range(0, len(pages), PAGES_AT_ONCE):
+        yield Visit.walk, pages[first:first + PAGES_AT_ONCE], next(iter(pages[first + PAGES_AT_ONCE:]), None)
+    for first in range(0, len(rest), PAGES_AT_ONCE):
+        yield Visit.open_all, rest[first:first + PAGES_AT_ONCE]
+    for check, fault in FAULTS:
+        yield Visit.plant, check, fault, directory
 
 
 def visit_all(browser, directory):
@@ -768,10 +783,10 @@ def visit_all(browser, directory):
         return visit
     foreground = Visit(Tab(browser, foreground=True))
     with concurrent.futures.ThreadPoolExecutor(TABS) as pool:
-        taken = [pool.submit(take, *turn) for turn in turns(pages, directory)]
+        taken = [pool.submit(take, *task) for task in tasks(pages, directory)]
         try:
             foreground.look(pages)
-            visits = [foreground, *(turn.result() for turn in taken)]
+            visits = [foreground, *(task.result() for task in taken)]
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
     for visit in visits:

@@ -82,10 +82,10 @@ def stand_ins(workload="*"):
         workload, stage = source.relative_to(ROOT / "stages").parts[:2]
         name = f"{workload}-{stage}" if stage != "baselines" else f"{workload}-baseline_{source.stem}"
         program = built(name, f"{name}-cpu")
-        says = described(workload) if not program else json.loads(
+        message = described(workload) if not program else json.loads(
             subprocess.run([program, "--describe"], capture_output=True, text=True, check=True).stdout)
         script = pathlib.Path(directory.name, name)
-        script.write_text(f"#!/bin/sh\nprintf %s {shlex.quote(json.dumps(says))}\n")
+        script.write_text(f"#!/bin/sh\nprintf %s {shlex.quote(json.dumps(message))}\n")
         script.chmod(0o700)
     return directory
 
@@ -100,38 +100,38 @@ def check_stage(path, *words):
         raise Wrong(f"there is no stage {name}")
     program = built(name, f"{stage[1]}-{stage[2]}", f"{stage[1]}-{stage[2]}-cpu", f"{stage[1]}-00_*")
     if not program:
-        raise Wrong("nothing of the workload is built")
+        raise Wrong("no program of the workload is built")
     if program.name != name:
         words = [word for word in words if word != "--analyze"]
     if {"--describe", "--help"} & set(words):
-        status, says = run(program, *words)
+        status, message = run(program, *words)
         good = status == 0
     else:
         # The files are those that earlier commands of a page would have written. Their number must be the number of inputs.
         files = values_of(words, "--input")
         if files and len(files) != len(described(stage[1])["inputs"]):
-            raise Wrong(f"{len(files)} files")
-        status, says = run(program, *without(words, "--output", "--input"), "--output", UNWRITABLE)
-        good = status == 2 and UNWRITABLE in says
+            raise Wrong(f"the number of input files, {len(files)}, differs from the number of inputs")
+        status, message = run(program, *without(words, "--output", "--input"), "--output", UNWRITABLE)
+        good = status == 2 and UNWRITABLE in message
     if not good:
-        raise Wrong(says or f"status {status}")
+        raise Wrong(message or f"the program ends with status {status}")
 
 
 def check_runner(*words):
     """Checks a command of the runner; the stages check the data set and its changed parameters."""
     # The only stages here are stages zero, so no program can replace those for other devices.
     if any(device not in ("all", "cpu", "gpu", "cpu-device") for device in values_of(words, "--device")):
-        raise Wrong("no such device")
+        raise Wrong("a device is unknown")
     words = without(words, "--device")
     known = words and (ROOT / "stages" / words[0]).is_dir()
     programs = stand_ins(words[0]) if known else stand_ins()
     counted = [] if {"--list", "--help"} & set(words) else ["--repeat", "0"]
-    status, says = run(CLIMB, "--programs", programs.name, *without(words, "--repeat"), *counted)
-    if status != 0 and not (status == 2 and "--repeat" in says):
-        raise Wrong(says or f"status {status}")
+    status, message = run(CLIMB, "--programs", programs.name, *without(words, "--repeat"), *counted)
+    if status != 0 and not (status == 2 and "--repeat" in message):
+        raise Wrong(message or f"the program ends with status {status}")
     repeats = values_of(words, "--repeat")
     if not all(value.isdigit() and int(value) for value in repeats):
-        raise Wrong(f"--repeat {repeats}")
+        raise Wrong(f"--repeat does not take {repeats}")
     named = [word for word in words[:1] if not word.startswith("-")]
     workloads = named or sorted(path.parent.name for path in ROOT.glob("stages/*/00_*"))
     for dataset in ",".join(values_of(words, "--dataset")).split(","):
@@ -149,9 +149,9 @@ def check_tutor(*words):
         tutor = [sys.executable, ROOT / "common" / "tutor", BUILD]
         if words[0] != "exercise":
             run(*tutor, "exercise", *words[1:3], "--copies", copies)
-        status, says = run(*tutor, *words, *(["--refuse"] if words[0] == "check" else []), "--copies", copies)
+        status, message = run(*tutor, *words, *(["--refuse"] if words[0] == "check" else []), "--copies", copies)
     if status != 0:
-        raise Wrong(says)
+        raise Wrong(message)
 
 
 def check_grade(*words):
@@ -159,9 +159,9 @@ def check_grade(*words):
     with tempfile.TemporaryDirectory() as directory:
         pathlib.Path(directory, "submission.cu").write_text("")
         words = [directory if word == "submissions" else word for word in words]
-        status, says = run(sys.executable, ROOT / "common" / "tutor", BUILD, *words, "--refuse")
+        status, message = run(sys.executable, ROOT / "common" / "tutor", BUILD, *words, "--refuse")
     if status != 0:
-        raise Wrong(says)
+        raise Wrong(message)
 
 
 def check_launcher(*words):
@@ -171,9 +171,9 @@ def check_launcher(*words):
         words = words[2:]
     sanitizers = re.search(r"^    (\w+( \| [\w,]+)+)\) ;;$", (ROOT / "climb").read_text(), re.MULTILINE)[1].split(" | ")
     if words[:1] == ["--record"]:
-        status, says = run(sys.executable, ROOT / "docs", "record", "--list", *words[1:])
+        status, message = run(sys.executable, ROOT / "docs", "record", "--list", *words[1:])
         if status != 0:
-            raise Wrong(says)
+            raise Wrong(message)
     elif words[:1] and words[0] in ("exercise", "check", "hint", "solution"):
         check_tutor(*words)
     elif words[:1] == ["grade"]:
@@ -181,11 +181,11 @@ def check_launcher(*words):
     elif words[:1] not in (["test"], ["book"], ["serve"], ["setup"]):
         check_runner(*words)
     elif words[:1] == ["test"] and words[1:2] != ["--sanitize"]:
-        status, says = run(sys.executable, ROOT / "tests" / "run_tests.py", "meson", BUILD, "--targets", *words[1:])
+        status, message = run(sys.executable, ROOT / "tests" / "run_tests.py", "meson", BUILD, "--targets", *words[1:])
         if status != 0:
-            raise Wrong(says)
+            raise Wrong(message)
     elif words not in (["book"], ["book", "--open"], ["serve"], ["setup"], *(["test", "--sanitize", sanitizer] for sanitizer in sanitizers)):
-        raise Wrong("see ./climb --help")
+        raise Wrong("./climb has no such command; see ./climb --help")
 
 
 def check_meson(*words):
@@ -193,7 +193,7 @@ def check_meson(*words):
     if words in (("install", "-C", "build", "--strip"), ("dist", "-C", "build", "--no-tests")):
         return
     if words[:3] != ("test", "-C", "build"):
-        raise Wrong("of Meson, this is not known")
+        raise Wrong("this test does not know the command of Meson")
     names = [test["name"] for test in json.loads((BUILD / "meson-info" / "intro-tests.json").read_text())]
     # Without nvcc, programs for a GPU have no tests.
     names += [f"{source.parent.parent.name}-{source.parent.name}" for source in ROOT.glob("stages/*/*/*.cu")]
@@ -209,24 +209,24 @@ def check_slicer(*words):
         return
     with tempfile.TemporaryDirectory() as directory:
         outputs = [["-o", pathlib.Path(directory, output)] for output in values_of(words, "-o")]
-        status, says = run(SLICE, *without(words, "-o"), *sum(outputs, []))
+        status, message = run(SLICE, *without(words, "-o"), *sum(outputs, []))
     if status not in (0, 1):
-        raise Wrong(says or f"status {status}")
+        raise Wrong(message or f"the program ends with status {status}")
 
 
 def check_python(script, command="", *_):
     """Checks a command that starts a script of this project, or a command of the directory docs."""
     if not (ROOT / script).exists():
-        raise Wrong(f"there is no {script}")
+        raise Wrong(f"the script {script} does not exist")
     if script == "docs" and f'"{command}": ' not in (ROOT / "docs" / "__main__.py").read_text():
-        raise Wrong(f"docs has no command {command}")
+        raise Wrong(f"the directory docs has no command {command}")
 
 
 def check_git(*words):
     """Checks a command of git, whose files must exist."""
     for word in words:
         if "/" in word and not (ROOT / word).exists():
-            raise Wrong(f"there is no {word}")
+            raise Wrong(f"the file {word} does not exist")
 
 
 def check_words(words):
@@ -236,13 +236,13 @@ def check_words(words):
         known = VARIABLES.fullmatch(variable) or f'"{variable}"' in (
             ROOT / "common" / "cuda_on_cpu" / "src" / "settings.cpp").read_text()
         if not known:
-            raise Wrong(f"nothing reads {variable}")
+            raise Wrong(f"no program reads the variable {variable}")
         words = words[1:]
     name, *rest = words
     if name in WRAPPERS:
         ours = next((i for i, word in enumerate(rest) if word.startswith("build/")), None)
         if ours is None:
-            raise Wrong(f"{name} runs no program")
+            raise Wrong(f"{name} starts no program of this project")
         check_words(rest[ours:])
     elif name.startswith("build/stages/"):
         check_stage(pathlib.Path(name), *rest)
@@ -253,9 +253,9 @@ def check_words(words):
     elif name in COMMANDS:
         COMMANDS[name](*rest)
     elif name.startswith("build/") and not (BUILD / name.removeprefix("build/")).exists():
-        raise Wrong(f"there is no {name}")
+        raise Wrong(f"the file {name} does not exist")
     elif name not in TOOLS and not name.startswith("build/"):
-        raise Wrong(f"{name} is not known")
+        raise Wrong(f"the program {name} is unknown")
 
 
 COMMANDS = {"./climb": check_launcher, ".venv/bin/meson": check_meson, "python3": check_python, "git": check_git}
@@ -328,14 +328,15 @@ def unbuilt(lines):
 def unbuilt_on_pages():
     """Yields programs that do not exist when a reader has entered the commands of a stage's page."""
     for page in ROOT.glob("stages/*/*/README.md"):
-        yield from (f"{page.relative_to(ROOT)}: {program} is not built by a ./climb on that page"
+        yield from (f"{page.relative_to(ROOT)}: no ./climb on the page builds {program}"
                     for program in unbuilt(lines_of(page)))
-    planted = ["./climb ata --stages 03", "build/stages/ata-00_original", "build/stages/ata-04_tiled-cpu-analyze --set rows=3"]
-    if unbuilt(planted) != ["ata-04_tiled-cpu-analyze"]:
-        yield f"of what is planted it finds {unbuilt(planted)}"
+    seeded = ["./climb ata --stages 03", "build/stages/ata-00_original",
+              "build/stages/ata-04_tiled-cpu-analyze --set rows=3"]
+    if unbuilt(seeded) != ["ata-04_tiled-cpu-analyze"]:
+        yield f"the check finds {unbuilt(seeded)} in the seeded commands"
 
 
-def unnoticed():
+def accepted_commands():
     """Yields wrong commands that the test accepts."""
     for line in ("./climb atta", "./climb ata --stages 00,77", "./climb ata --dataset enormous", "./climb ata --stages 04 --reference 99",
                  "./climb ata --precision f16", "./climb ata --fast", "./climb test --sanitize memory", "./climb ata --set n=3",
@@ -351,7 +352,7 @@ def unnoticed():
         try:
             for words in commands_of(line):
                 check_words(words)
-            yield line
+            yield f"the command is accepted: {line}"
         except Wrong:
             pass
 
@@ -360,10 +361,12 @@ def main():
     """Prints one TAP line per check."""
     count, of_pages = wrong_commands(PAGES)
     count_of_sources, of_sources = wrong_commands(SOURCES)
-    checks = (("there are commands", [] if count > 100 and count_of_sources >= len(SOURCES) - len(
-                  list(ROOT.glob("stages/*/baselines/*"))) else [f"{count} and {count_of_sources}"]),
-              ("commands on pages are accepted", of_pages), ("commands in sources are accepted", of_sources),
-              ("what a page starts is built by a ./climb on it", unbuilt_on_pages()), ("wrong commands are noticed", unnoticed()))
+    checks = (("pages contain more than 100 commands, and every source contains one",
+               [] if count > 100 and count_of_sources >= len(SOURCES) - len(list(ROOT.glob("stages/*/baselines/*")))
+               else [f"there are {count} on pages and {count_of_sources} in sources"]),
+              ("programs accept all commands on pages", of_pages), ("programs accept all commands in sources", of_sources),
+              ("a ./climb on each page builds the programs that the page starts", unbuilt_on_pages()),
+              ("wrong commands are refused", accepted_commands()))
     tap.report(checks, most=30)
 
 

@@ -24,7 +24,7 @@ def complaints(directory):
     result = subprocess.run(["doxygen", "-"], cwd=ROOT, capture_output=True, text=True, input=(
         f'@INCLUDE = Doxyfile\nOUTPUT_DIRECTORY = "{directory}"\nFILTER_PATTERNS = "*.md={made}"\n'))
     if result.returncode != 0:
-        yield f"the exit status is {result.returncode}"
+        yield f"the exit status of Doxygen is {result.returncode}"
     yield from (result.stdout + result.stderr).splitlines()
 
 
@@ -34,23 +34,23 @@ def filtered_otherwise():
     path = next(path for path in sorted(ROOT.glob("stages/*/*/README.md")) if path.with_name("notes.md").exists())
     result = subprocess.run(f'{command} "{path}"', shell=True, cwd=ROOT, capture_output=True, text=True)
     if pattern != "*.md" or result.returncode != 0 or result.stdout != page.text_of(path, whole=False):
-        yield f"'{command}' for '{pattern}' makes of {path.relative_to(ROOT)}: {result.stderr or result.stdout[:300]}"
+        yield f"'{command}' for '{pattern}' turns {path.relative_to(ROOT)} into: {result.stderr or result.stdout[:300]}"
 
 
 def incomplete(html):
     """Yields pages that are missing, or that lack the source or the sentence that replaces the diff."""
     workloads = stages.find_stages(ROOT)
     wanted = {"index", *workloads, *stages.labels_on_main_page(ROOT)} - {"results"}
-    yield from (f"{label} is missing" for label in sorted(wanted) if not (html / f"{label}.html").exists())
+    yield from (f"the page {label} is missing" for label in sorted(wanted) if not (html / f"{label}.html").exists())
     for stage in (stage for of_workload in workloads.values() for stage in of_workload):
         path = html / f"{stage.page}.html"
         text = path.read_text() if path.exists() else ""
         if "run_stage" not in text:
-            yield f"{stage.page} does not show the program"
+            yield f"the page {stage.page} does not show the program"
         if (stage.source.parent / "notes.md").exists() and not (html / f"{stage.page}_notes.html").exists():
             yield f"the notes of {stage.page} are missing"
         if stage.before and "The diff is here in the book" not in text:
-            yield f"{stage.page} does not say where the diff is"
+            yield f"the page {stage.page} does not refer to the book for the diff"
 
 
 def left_over():
@@ -58,7 +58,7 @@ def left_over():
     for path in ROOT.glob("stages/**/*.md"):
         text = page.by_hand(hosted.read(path), path)
         if re.search(r"(?<!`)\\(htmlinclude|subpage \w+_source)", text):
-            yield str(path.relative_to(ROOT))
+            yield f"{path.relative_to(ROOT)} keeps a request for something that only the book has"
     for text, expected in (
             ("see \\htmlinclude a_diff.html\nb", "see <em>The diff is here in the book that `./climb book` makes.</em>\nb"),
             ("\\htmlinclude ladder.m.w.d.f64.html", "<em>A plot is here in the book that `./climb book` makes.</em>"),
@@ -66,16 +66,16 @@ def left_over():
             ("`\\htmlinclude a_diff.html`", "`\\htmlinclude a_diff.html`"), ("\\ref results_h200", "\\ref results_h200"),
             ("\\verbinclude h200/ata.txt", "\\verbinclude h200/ata.txt")):
         if page.by_hand(text, ROOT) != expected:
-            yield page.by_hand(text, ROOT)
+            yield f"{text!r} becomes {page.by_hand(text, ROOT)!r}"
     for text, expected in (("takes 12 s<!-- m w --> and", "takes 12&nbsp;s and"), ("a <!-- b", "a <!-- b"),
                            ("`<!-- b -->` 1<!-- c -->", "`<!-- b -->` 1"), ("```\n1<!-- c -->\n```", "```\n1<!-- c -->\n```")):
         if page.without_marks(text) != expected:
-            yield page.without_marks(text)
+            yield f"{text!r} becomes {page.without_marks(text)!r}"
 
 
 with tempfile.TemporaryDirectory() as name:
     html = pathlib.Path(name, "html")
-    tap.report((("Doxygen has nothing to complain of", complaints(name)),
-                ("Doxygen reads pages as its filter makes them", filtered_otherwise()),
-                ("every page is there, with its code", incomplete(html)),
-                ("pages say what is only in the book", left_over())))
+    tap.report((("Doxygen prints no message", complaints(name)),
+                ("the filter of the Doxyfile prints the text that this test gives to Doxygen", filtered_otherwise()),
+                ("every page exists and shows its program", incomplete(html)),
+                ("pages without the book refer to it for diffs, plots and diagrams", left_over())))

@@ -51,24 +51,26 @@ def wrong_links():
         made = linker.in_html(text)
         found = re.findall(r'<a class="term" href="glossary\.html#term_(\w+)">(.*?)</a>', made)
         if found != expected:
-            yield f"{text!r} has the links {found}"
+            yield f"the links in {text!r} are {found}, not {expected}"
         if re.sub(r'<a class="term"[^>]*>(.*?)</a>', r"\1", made, flags=re.DOTALL) != text:
-            yield f"{text!r} becomes {made!r}"
+            yield f"the links change the text {text!r} to {made!r}"
 
 
-def wrongly_read():
+def wrong_forms():
     """Yields entries of the sample that are read wrongly."""
     forms = {entry.anchor: entry.forms for entry in glossary.entries(SAMPLE)}
     for anchor, expected in (("warp", ["Warp"]), ("sm", ["Streaming multiprocessor", "SM"]), ("condition", ["condition number"]), ("hidden", [])):
         if forms[f"term_{anchor}"] != expected:
-            yield f"{anchor} has the forms {forms[f'term_{anchor}']}"
+            yield f"the forms of {anchor} are read as {forms[f'term_{anchor}']}"
 
 
 def unread_entries():
     """Yields entries of the glossary that the book does not read, and unknown comments in entries."""
     read = {entry.anchor for entry in glossary.entries(TEXT)}
-    yield from (f"{anchor} is not read" for anchor in re.findall(r'<a id="(term_\w+)">', TEXT) if anchor not in read)
-    yield from (f"nobody reads '{comment}'" for comment in re.findall(r"<!--.*?-->", TEXT) if not glossary.FORMS.fullmatch(comment))
+    yield from (f"the book does not read the entry {anchor}"
+                for anchor in re.findall(r'<a id="(term_\w+)">', TEXT) if anchor not in read)
+    yield from (f"the book does not interpret the comment '{comment}'"
+                for comment in re.findall(r"<!--.*?-->", TEXT) if not glossary.FORMS.fullmatch(comment))
 
 
 def ambiguous_forms():
@@ -77,24 +79,28 @@ def ambiguous_forms():
     for entry in glossary.entries(TEXT):
         for form in entry.forms:
             owners.setdefault(form.lower(), []).append(entry.anchor)
-    yield from (f"'{form}' belongs to {' and '.join(anchors)}" for form, anchors in owners.items() if len(anchors) > 1)
+    yield from (f"the form '{form}' belongs to {' and '.join(anchors)}"
+                for form, anchors in owners.items() if len(anchors) > 1)
 
 
 def unsorted_entries():
     """Yields terms that are out of order, and sections with a wrong letter."""
     for letter, section in re.findall(r"^## (\w)$(.*?)(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL):
         terms = [re.sub(r"[^a-z0-9 ]", "", match["term"].lower().replace("-", " ")) for match in glossary.ENTRY.finditer(section)]
-        yield from (f"'{term}' is below {letter}" for term in terms if term[0] != letter.lower())
-        yield from (f"'{after}' is after '{term}'" for term, after in zip(terms, terms[1:]) if after < term)
+        yield from (f"the term '{term}' is in section {letter}" for term in terms if term[0] != letter.lower())
+        yield from (f"the term '{after}' follows '{term}'" for term, after in zip(terms, terms[1:]) if after < term)
 
 
-def visible_comments():
-    """Yields entries whose comment would be visible in the book."""
+def lost_comments():
+    """Yields the translation of the sample if it loses the comments of entries, which the book reads later."""
     made = hosted.for_doxygen(SAMPLE, "docs/pages/glossary.md")
     if "<!-- also: SM -->" not in made:
-        yield f"the comment is lost before the book reads it: {made}"
+        yield f"the translation for Doxygen loses the comment of an entry: {made}"
 
 
-tap.report((("entries are read", wrongly_read()), ("every entry of the glossary is read", unread_entries()),
-            ("no form belongs to two entries", ambiguous_forms()), ("entries are in order", unsorted_entries()),
-            ("the first use of each term becomes a link, and nothing else", wrong_links()), ("comments stay in the source", visible_comments())))
+tap.report((("the forms of a term come from its entry and its comments", wrong_forms()),
+            ("the book reads every entry of the glossary and every comment in it", unread_entries()),
+            ("no form belongs to two entries", ambiguous_forms()),
+            ("entries are in alphabetical order below their letter", unsorted_entries()),
+            ("only the first use of each term becomes a link, and the text stays the same", wrong_links()),
+            ("the translation for Doxygen keeps the comments of entries", lost_comments())))

@@ -49,25 +49,26 @@ def lost_links(path, text):
         if "://" in target:
             continue
         if not file.exists() or not file.resolve().is_relative_to(ROOT):
-            yield f"{target} leads nowhere"
+            yield f"the link to {target} leads to no file of the repository"
         elif anchor and (file.suffix != ".md" or anchor not in anchors(file)):
-            yield f"{target}: there is no such anchor"
+            yield f"the link to {target} leads to no anchor of the file"
 
 
-def spoilt_formulas(text):
+def changed_formulas(text):
     """Yields formulas that Markdown would change, and dollar signs without a partner."""
     for match in filter(lambda match: match["plain"], SPECIAL.finditer(text)):
         formula, behind = match[0][1:-1], text[match.end():match.end() + 1]
         if TAKEN.search(formula) or "\n" in formula:
-            yield f"${formula}$ would not survive; write $`{formula}`$"
+            yield f"Markdown changes ${formula}$; write $`{formula}`$"
         if behind not in set(" \n.,:;?!)") | {""}:
             yield f"${formula}$ is followed by '{behind}'; write $`{formula}`$"
-    yield from (f"a dollar by itself: {line}" for line in prose(text).splitlines() if "$" in line)
+    yield from (f"a dollar sign has no partner: {line}" for line in prose(text).splitlines() if "$" in line)
 
 
 def unknown_comments(text):
     """Yields comments that neither the book nor the checker of figures uses."""
-    yield from (comment for comment in COMMENT.findall(without_code(text)) if not KNOWN.fullmatch(comment))
+    yield from (f"the comment '{comment}' is unknown"
+                for comment in COMMENT.findall(without_code(text)) if not KNOWN.fullmatch(comment))
 
 
 def wrong_diffs():
@@ -77,9 +78,9 @@ def wrong_diffs():
         wanted = f"From [{before.parent.name}/{before.name}](../{before.parent.name}/{before.name}) to [{own}]({own}).<!-- diff -->"
         text = (stage.source.parent / "README.md").read_text()
         if text.count(wanted) != 1 or text.count("<!-- diff -->") != 1:
-            yield f"{stage.page} does not say '{wanted}' once"
+            yield f"{stage.page} does not contain '{wanted}' exactly once"
         if f"[{own}]({own})." not in text.partition("## The work")[2]:
-            yield f"{stage.page} does not lead to the whole program"
+            yield f"{stage.page} does not link to the whole program"
 
 
 def over_pages(check):
@@ -120,29 +121,29 @@ def wrong_translations():
         if found != expected:
             yield f"{text!r} becomes {found!r}"
         elif re.search(r"\\[a-z]", expected) and hosted.for_doxygen(found, "generated.md") != found:
-            yield f"{found!r} does not stay as it is"
+            yield f"a second translation changes {found!r}"
 
 
-def unnoticed():
+def accepted_faults():
     """Yields seeded errors that are not found, and correct texts that are refused."""
     here = ROOT / "docs" / "pages" / "measuring.md"
     for check, right, wrong in (
             (commands, ("`\\ref x`", "$\\alpha$", "$`\\,`$", "```math\n\\frac12\n```"),
              ("see \\ref x", "\\f$x\\f$", "\\f[ x \\f]", "# T {#t}", "\\htmlinclude x.html", "- \\subpage y", "@ref z", "a`b` \\anchor c d")),
-            (spoilt_formulas, ("$a_{ij}$, `$OUT`", "$`a\\,b`$s", "```math\na\\,b\n```"),
+            (changed_formulas, ("$a_{ij}$, `$OUT`", "$`a\\,b`$s", "```math\na\\,b\n```"),
              ("$a\\,b$", "$\\hat{x}_i$", "$x$s", "costs 3 $ or", "$a\nb$", "$a < b$")),
             (unknown_comments, ("<!-- diff -->", "1 s<!-- a b c -->", "`<!-- x -->`"), ("<!-- dif -->",)),
             (lambda text: lost_links(here, text), ("[a](harness.md)", "[a](#measuring_record)", "[a](../results)", "`[a](b)`", "[a](https://x.y)"),
              ("[a](harnes.md)", "[a](#measuring_recor)", "[a](../../../x)", "[a](harness.md#x)", "[a](../../LICENSE#x)"))):
         yield from (f"{text!r} is refused: {list(check(text))}" for text in right if list(check(text)))
-        yield from (f"{text!r} is taken" for text in wrong if not list(check(text)))
+        yield from (f"{text!r} is accepted" for text in wrong if not list(check(text)))
 
 
-tap.report((("there are pages", [] if len(PAGES) > 100 else [f"{len(PAGES)}"]),
+tap.report((("the repository has more than 100 pages", [] if len(PAGES) > 100 else [f"it has {len(PAGES)} pages"]),
             ("no page shows a command of Doxygen", over_pages(commands)),
-            ("every link leads to a file, and to an anchor of it", over_pages(lost_links)),
-            ("formulas survive Markdown", over_pages(spoilt_formulas)),
-            ("every comment is for somebody", over_pages(unknown_comments)),
-            ("steps lead from source to source", wrong_diffs()),
-            ("Doxygen gets its own language", wrong_translations()),
-            ("planted mistakes are found", unnoticed())))
+            ("every link leads to an existing file, and to an anchor of this file", over_pages(lost_links)),
+            ("Markdown does not change any formula", over_pages(changed_formulas)),
+            ("the book or the checker of figures uses every comment", over_pages(unknown_comments)),
+            ("each page of a stage links to the previous source and to its own", wrong_diffs()),
+            ("pages are translated to the commands of Doxygen", wrong_translations()),
+            ("seeded faults are found, and correct text is accepted", accepted_faults())))

@@ -62,17 +62,18 @@ def far_off(way):
             continue
         x = solved(way, a, b)
         if x.shape != (a.shape[1],) or not is_within_bound(a, b, x):
-            yield f"{a.shape}, seed {SEED}"
+            yield (f"the solution of a {a.shape[0]} × {a.shape[1]} system is too far from LAPACK's "
+                   f"(STAIRCASE_TEST_SEED={SEED})")
 
 
-def unnoticed():
+def accepted_solutions():
     """Yields wrong solutions that are accepted."""
     a, b = RANDOM.standard_normal((50, 4)), RANDOM.standard_normal(50)
     x = solved(least_squares.solve, a, b)
-    for what, wrong in (("off", x * (1 + 1e-9)), ("swapped", x[::-1]), ("not a number", x * numpy.nan),
-                        ("of f32", x.astype(numpy.float32))):
+    for what, wrong in (("too large by 1e-9", x * (1 + 1e-9)), ("swapped", x[::-1]), ("not a number", x * numpy.nan),
+                        ("in f32", x.astype(numpy.float32))):
         if is_within_bound(a, b, wrong):
-            yield f"{what}, seed {SEED}"
+            yield f"a solution that is {what} is accepted (STAIRCASE_TEST_SEED={SEED})"
 
 
 def wrong_residuals():
@@ -82,43 +83,43 @@ def wrong_residuals():
             with tempfile.TemporaryDirectory() as directory:
                 x, residual = least_squares.solve_bordered(least_squares.Terminal(PROGRAMS, directory), a, b)
             if not numpy.isclose(residual, numpy.linalg.norm(a @ x - b), rtol=1e-6):
-                yield f"{a.shape}: {residual}, seed {SEED}"
+                yield f"the last pivot for a matrix of shape {a.shape} is {residual} (STAIRCASE_TEST_SEED={SEED})"
 
 
-def dependent_columns_that_pass():
+def accepted_dependent_columns():
     """Yields a sentence if integer columns are accepted although one is twice another, so that the pivot is exactly zero."""
     a = RANDOM.integers(-9, 10, (20, 3)).astype(float)
     a[:, 0] = [8] * 16 + [0] * 4  # the norm of the column is 32, so divisions by it are exact
     a[:, 2] = 2 * a[:, 0]
     try:
         solved(least_squares.solve, a, a[:, 1])
-        yield "nothing is refused"
+        yield "the matrix is accepted"
     except least_squares.Refused as refused:
         if "pivot 2 is 0," not in str(refused):
-            yield str(refused)
+            yield f"the message does not name the pivot: {refused}"
 
 
-def columns_that_are_told_apart():
+def accepted_lauchli_columns():
     """Yields a sentence if Läuchli's matrix is accepted: its columns are independent in f64, but their products are not."""
     a = numpy.array([[1, 1], [1e-8, 0], [0, 1e-8]])
     if numpy.linalg.matrix_rank(a) != 2:
-        yield "LAPACK finds them alike"
+        yield "LAPACK finds the columns dependent"
     try:
         solved(least_squares.solve, a, numpy.ones(3))
-        yield "nothing is refused"
+        yield "the matrix is accepted"
     except least_squares.Refused as refused:
         if "pivot 1 is 0," not in str(refused):
-            yield str(refused)
+            yield f"the message does not name the pivot: {refused}"
 
 
 def differences(name, shown, fresh, alike):
     """Yields lines that differ from the output of the programs; `alike` decides whether two numbers may differ."""
     if NUMBER.sub("#", shown) != NUMBER.sub("#", fresh):
-        yield f"{name}.txt is not what `python3 docs fits` makes"
+        yield f"{name}.txt differs from the output of `python3 docs fits`"
         return
     for old, new in zip(NUMBER.findall(shown), NUMBER.findall(fresh)):
         if not alike(float(old), float(new)):
-            yield f"{name}.txt: {old} is {new}"
+            yield f"{name}.txt contains {old}, and the programs print {new}"
 
 
 def outdated(name, fresh):
@@ -139,11 +140,13 @@ def outdated(name, fresh):
 def main():
     """Prints one TAP line per check."""
     fresh = least_squares.tables(PROGRAMS)
-    tap.report([*((f"{name} solve as LAPACK does", far_off(way)) for name, way in WAYS.items()),
-                ("wrong solutions are noticed", unnoticed()), ("the last pivot is the residual", wrong_residuals()),
-                ("dependent columns are refused", dependent_columns_that_pass()),
-                ("Läuchli's columns are refused", columns_that_are_told_apart()),
-                *((f"{name}.txt is what the programs print", outdated(name, text)) for name, text in fresh.items())])
+    tap.report([*((f"least squares with {name} agree with LAPACK", far_off(way)) for name, way in WAYS.items()),
+                ("wrong solutions are refused", accepted_solutions()),
+                ("the last pivot of the bordered matrix is the norm of the residual", wrong_residuals()),
+                ("columns of integers of which one is twice another are refused", accepted_dependent_columns()),
+                ("Läuchli's matrix, whose columns are almost dependent, is refused", accepted_lauchli_columns()),
+                *((f"{name}.txt agrees with the output of the programs", outdated(name, text))
+                  for name, text in fresh.items())])
 
 
 main()

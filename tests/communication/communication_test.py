@@ -72,7 +72,7 @@ def wrong_steps():
         costs, n = some_costs(), RANDOM.randrange(32, 2048)
         blocks, hidden = (communication.step_time(costs, stage, n, n, 16) for stage in communication.STAGES[1:3])
         if hidden > blocks + costs.beta * 8 * 4 * n:
-            yield f"overlapping makes it slower: {hidden} for {blocks}"
+            yield f"with overlapped communication, the model predicts {hidden}, and {blocks} without"
 
 
 def best_width(costs, case):
@@ -96,20 +96,20 @@ def wrong_widths():
                              communication.blocking(costs, "02_block_decomposition", case))
         best = best_width(costs, case)
         if communication.wide(costs, case, best) > communication.wide(costs, case, width):
-            yield f"{width} is better than {best}"
+            yield f"a halo of width {width} is faster than the best width {best}"
         thin = communication.Case(7, 9, 3, 2)
         if best_width(communication.Costs(1, 0, 0), thin) != 2:
-            yield f"halos of {best_width(communication.Costs(1, 0, 0), thin)} on blocks of 2 rows"
+            yield f"the best width on blocks of 2 rows is {best_width(communication.Costs(1, 0, 0), thin)}, not 2"
 
 
 def wrong_examples():
     """Yields numbers on the page that do not follow from the platform's costs."""
     costs = communication.platform_costs(ROOT / communication.PLATFORM, 4096)
     yield from different("alpha", costs.alpha, 1.4e-6)
-    yield from different("an edge that costs a message", costs.alpha / costs.gamma, 560)
+    yield from different("the number of cells that cost as much as a message", costs.alpha / costs.gamma, 560)
     best = best_width(costs, communication.Case(4096, 4096, 64, 64))
     if best != 4 or round(math.sqrt(2 * costs.alpha / (64 * costs.gamma))) != 4:
-        yield f"halos of {best}"
+        yield f"the best width of the page's example is {best}, not 4"
 
 
 def wrong_crossings():
@@ -124,7 +124,8 @@ def wrong_crossings():
             blocks = communication.blocking(costs, "02_block_decomposition", communication.Case(n, n, side, side))
             cells = costs.gamma * abs(math.ceil(n / side) ** 2 - n * math.ceil(n / side ** 2))
             if abs(rows - blocks) > 2 * corners + cells and (blocks < rows) != (side * side > most):
-                yield f"{side * side} ranks, {n}: {rows} and {blocks}, but blocks from {most}"
+                yield (f"on {side * side} ranks and {n} × {n} cells, rows take {rows} and blocks {blocks}, "
+                       f"but the formula predicts that blocks are faster above {most} ranks")
 
 
 def counted(program, ranks, **parameters):
@@ -138,7 +139,7 @@ def counted(program, ranks, **parameters):
             command += ["--set", f"{parameter}={value}"]
         result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
         if result.returncode:
-            raise AssertionError(f"{program}: {result.stderr}")
+            raise AssertionError(f"{program} fails: {result.stderr}")
         return [json.loads(pathlib.Path(name, f"{rank}.json").read_text()) for rank in range(ranks)]
 
 
@@ -148,7 +149,7 @@ def programs_by_stage():
     return {stage: named[stage] for stage in communication.STAGES}
 
 
-def uncounted():
+def miscounted_messages():
     """Yields messages and bytes of stages on ranks that differ from the formulas."""
     for stage, program in programs_by_stage().items():
         width = 3 if stage == communication.WIDE else 1
@@ -156,10 +157,11 @@ def uncounted():
         exchanges = -(-5 // width)
         for rank, own in enumerate(counted(program, 4, rows=24, cols=36, steps=5, width=3)):
             if (own["messages"], own["bytes"]) != (exchanges * len(sizes), exchanges * sum(sizes)):
-                yield f"{stage}, rank {rank}: {own['messages']} messages of {own['bytes']} bytes, not {sizes} at once"
+                yield (f"{stage}, rank {rank}: {own['messages']} messages with {own['bytes']} bytes are sent, "
+                       f"not {exchanges} times messages of {sizes} bytes")
 
 
-def unlike_chosen():
+def wrong_default_width():
     """Yields default widths of a stage that are clearly worse than the best width at the recorded costs."""
     recording = RESULTS.other(*communication.MEASURED)
     for n in communication.SIZES[:4]:
@@ -168,12 +170,12 @@ def unlike_chosen():
         chosen = [width for width in range(1, communication.MOST_WIDTH + 1)
                   if sum(communication.messages(communication.WIDE, case, width)) == sent]
         if len(chosen) != 1:
-            yield f"{n} × {n}: {sent} bytes are those of halos {chosen} wide"
+            yield f"{n} × {n}: the widths {chosen} lead to messages of {sent} bytes, and not exactly one width"
             continue
         took, best = (communication.predicted(recording, communication.WIDE, case, width)
                       for width in (chosen[0], communication.measured_width(recording, n)))
         if took > 1.1 * best:
-            yield f"{n} × {n}: halos of {chosen[0]} take {took}, the best ones {best}"
+            yield f"{n} × {n}: the default width {chosen[0]} takes {took}, and the best width {best}"
 
 
 def messages_on(ranks, *arguments):
@@ -186,36 +188,36 @@ def unmeasured():
     """Yields messages that are not measured, and errors that are not refused."""
     found = json.loads(messages_on(2, "2", "64").stdout)
     if [each["bytes"] for each in found] != [8, 16, 32, 64]:
-        yield f"sizes are {found}"
+        yield f"the sizes of the measured messages are {found}"
     for each in found:
         for what in ("ping_pong", "exchange"):
             if len(each[what]) != 2 or not all(0 < seconds < 1 for seconds in each[what]):
-                yield f"{what} takes {each[what]}"
+                yield f"the times of {what} are {each[what]}"
     for ranks, arguments, said in ((1, (), "not 1"), (2, ("0",), "'0'"), (2, ("3", "x"), "'3 x'"), (2, ("1", "4"), "'1 4'")):
         result = messages_on(ranks, *arguments)
         if result.returncode == 0 or said not in result.stderr or result.stdout:
-            yield f"{arguments} on {ranks} ranks: {result.stdout}{result.stderr}"
+            yield f"{arguments} on {ranks} ranks is not refused with {said}: {result.stdout}{result.stderr}"
 
 
-def unlike_recorded():
+def wrong_recorded_figures():
     """Yields figures of recordings that do not follow from the recorded data."""
     for place, figures_of in ((communication.MEASURED, communication.figures_of),
                               (communication.SIMULATED, communication.simulated_figures)):
         recording = RESULTS.other(*place)
         derived = figures_of(recording)
         if derived.keys() != recording["figures"].keys():
-            yield f"{place} has {derived.keys() ^ recording['figures'].keys()}"
+            yield f"{place}: only one of recording and data has {derived.keys() ^ recording['figures'].keys()}"
         for name in derived.keys() & recording["figures"].keys():
             yield from different(name, recording["figures"][name], derived[name], 1e-6)
 
 
-def unlike_pages():
+def contradicted_pages():
     """Yields statements of pages about whole tables that their recordings contradict."""
     for name, error in RESULTS.other(*communication.MEASURED)["figures"].items():
         if name.startswith("error_"):
             least, most = {"1": (-0.25, 0.25), "2": (-0.6, 0.05)}[name.split("_")[-2]]
             if not least <= error <= most:
-                yield f"{name} is {error}"
+                yield f"{name} is {error}, outside of {least} to {most}"
     compared = 0
     for path in sorted((ROOT / "docs" / "results" / communication.MEASURED[0]).glob("advection_distributed*.json")):
         for run in recordings.read(path)["runs"]:
@@ -223,25 +225,26 @@ def unlike_pages():
             if run["parameters"]["rows"] >= 64 and {"02_block_decomposition", "03_overlapped_communication"} <= seconds.keys():
                 compared += 1
                 if not seconds["03_overlapped_communication"] <= seconds["02_block_decomposition"]:
-                    yield f"{path.name}: 03 takes {seconds['03_overlapped_communication']}, 02 {seconds['02_block_decomposition']}"
+                    yield (f"{path.name}: stage 03 takes {seconds['03_overlapped_communication']} s, "
+                           f"more than stage 02 with {seconds['02_block_decomposition']} s")
     if compared < 5:
-        yield f"{compared} recordings hold 02 and 03"
+        yield f"only {compared} recordings contain both stage 02 and stage 03"
 
 
-def unlike_simulated():
+def wrong_simulated_times():
     """Yields simulated times that differ from the model by more than 15 %, or that belong to another platform than the
     file's."""
     recording = RESULTS.other(*communication.SIMULATED)
     for what, stage, ranks, seconds, said in communication.simulated_runs(recording):
         if not abs(said / seconds - 1) <= 0.15:
-            yield f"{what}, {stage}, {ranks} ranks: {said}, simulated {seconds}"
+            yield f"{what}, {stage}, {ranks} ranks: the model predicts {said}, and the simulation takes {seconds}"
     for ranks, costs in recording["platform"].items():
         own = communication.platform_costs(ROOT / communication.PLATFORM, int(ranks))
         for name, value in costs.items():
             yield from different(f"{name} among {ranks} ranks", getattr(own, name), value)
 
 
-def unlike_simulated_now():
+def changed_simulation():
     """Yields steps of the smallest case whose simulated time differs from the recorded one."""
     recorded = RESULTS.other(*communication.SIMULATED)["simulated"]
     with tempfile.TemporaryDirectory() as name:
@@ -249,12 +252,12 @@ def unlike_simulated_now():
         communication.simulate(ROOT, path, [16])
         found = json.loads(path.read_text())["simulated"]
     if len(found) != 8:
-        yield f"{len(found)} cases"
+        yield f"the simulation has {len(found)} cases, not 8"
     for key, run in found.items():
         yield from different(key, run["seconds"], recorded[key]["seconds"], 1e-3)
 
 
-def unshown():
+def missing_tables():
     """Yields tables and plots of the page that are not made."""
     from draw import communicating  # needs matplotlib
     page = ROOT / "docs" / "pages" / "what_communication_costs.md"
@@ -262,32 +265,33 @@ def unshown():
         communicating.write(ROOT, [page], RESULTS, pathlib.Path(name))
         made = {path.stem.partition(".")[2] for path in pathlib.Path(name).iterdir()}
         if made != communicating.SHOWN.keys():
-            yield f"made are {made}"
+            yield f"the written tables and plots are {made}"
         wrong = pathlib.Path(name, "page.md")
         wrong.write_text("<!-- communication.other.html -->\n")
         try:
             communicating.write(pathlib.Path(name), [wrong], RESULTS, pathlib.Path(name))
-            yield "a table that there is not"
+            yield "a request for an unknown table is accepted"
         except SystemExit as error:
             if "page.md: communication.other.html" not in str(error):
-                yield str(error)
+                yield f"the message does not name the table: {error}"
 
 
-OF_THE_MODEL = [
-    ("lines are found among their points", wrong_fits),
-    ("a step is the sum of its parts", wrong_steps),
-    ("wide halos cost what is counted", wrong_widths),
-    ("the page's examples follow from the platform", wrong_examples),
-    ("blocks win from where the formula says", wrong_crossings),
-    ("recorded figures follow from what is recorded", unlike_recorded),
-    ("statements of pages about tables hold", unlike_pages),
-    ("the simulation is within 15 % of the model", unlike_simulated)]
+CHECKS_OF_MODEL = [
+    ("the fit finds latency and time per byte from times of messages", wrong_fits),
+    ("the time of a step is the sum of its cells, latencies and bytes", wrong_steps),
+    ("the cost of a wide halo follows from its numbers of cells and messages", wrong_widths),
+    ("the examples on the page follow from the costs of the platform", wrong_examples),
+    ("blocks are faster than rows exactly above the number of ranks that the formula predicts", wrong_crossings),
+    ("the figures of a recording follow from its data", wrong_recorded_figures),
+    ("the recordings support the statements of pages about whole tables", contradicted_pages),
+    ("simulated times differ from the model by at most 15 %", wrong_simulated_times)]
 if importlib.util.find_spec("matplotlib"):
-    OF_THE_MODEL += [("the page's tables and plots are made", unshown)]
+    CHECKS_OF_MODEL += [("all tables and plots of the page are made", missing_tables)]
 if shutil.which("smpicxx"):
-    OF_THE_MODEL += [("16 ranks are simulated as recorded", unlike_simulated_now)]
-OF_PROGRAMS = [
-    ("stages send what the formulas say", uncounted),
-    ("a stage's own width is about the best by recorded prices", unlike_chosen), ("messages are measured", unmeasured)]
+    CHECKS_OF_MODEL += [("a new simulation of 16 ranks takes the recorded time", changed_simulation)]
+CHECKS_OF_PROGRAMS = [
+    ("stages send the messages and bytes that the formulas predict", miscounted_messages),
+    ("the default width of a halo takes at most 10 % more than the best width at the recorded costs", wrong_default_width),
+    ("the program measures messages of all sizes, and refuses wrong arguments", unmeasured)]
 
-tap.report((what, check()) for what, check in OF_PROGRAMS * bool(MPIEXEC) + OF_THE_MODEL * (not WATCHED))
+tap.report((title, check()) for title, check in CHECKS_OF_PROGRAMS * bool(MPIEXEC) + CHECKS_OF_MODEL * (not WATCHED))

@@ -34,20 +34,21 @@ def main(program):
                 for precision in ("f64", "f32"):
                     prices = solve(program, directory, "--input", path, "--precision", precision)
                     expected = prices if expected is None else expected
-                    good = (prices.dtype == {"f64": "<f8", "f32": "<f4"}[precision]
+                    passed = (prices.dtype == {"f64": "<f8", "f32": "<f4"}[precision]
                             and prices.shape == strikes.shape
                             and numpy.allclose(prices, expected, rtol=1e-5, atol=0)
                             and prices[1] == prices[3])
-                    checks.append((good, f"strikes {dtype} order {order}, prices {precision}"))
+                    checks.append((passed, f"a stage reads strikes of type {dtype} in {order} order, "
+                                           f"and writes prices in {precision}"))
         for version in ((1, 0), (2, 0), (3, 0)):
             path = directory / "strikes.npy"
             with open(path, "wb") as file:
                 numpy.lib.format.write_array(file, strikes, version=version)
             prices = solve(program, directory, "--input", path)
-            checks.append((numpy.array_equal(prices, expected), f"file version {version[0]}"))
+            checks.append((numpy.array_equal(prices, expected), f"a stage reads version {version[0]} of the .npy format"))
     print(f"1..{len(checks)}")
-    for number, (good, what) in enumerate(checks, 1):
-        print(f"{'ok' if good else 'not ok'} {number} - {what}")
+    for number, (passed, title) in enumerate(checks, 1):
+        print(f"{'ok' if passed else 'not ok'} {number} - {title}")
     return 0
 
 

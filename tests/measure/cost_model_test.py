@@ -65,9 +65,9 @@ def wrong_prices():
 def wrong_counts():
     """Yields numbers of regions and words that differ from the work of stages 01 to 04."""
     case = case_of(100, 50, 10)
-    yield from different("regions more than two per step", cost_model.regions_here(case), 10 * (2 * 100 - 2))
+    yield from different("regions in addition to two per step", cost_model.regions_here(case), 10 * (2 * 100 - 2))
     yield from different("regions by the course's count", cost_model.regions_of_course(case), 10 * 100)
-    yield from different("words, two per cell and step", cost_model.words(case), 10 * 2 * 100 * 50)
+    yield from different("words (two per cell and step)", cost_model.words(case), 10 * 2 * 100 * 50)
     yield from different("t_s by the course's count", cost_model.prices(case, cost_model.regions_of_course).region,
                          MODEL.region * 198 / 100)
 
@@ -90,9 +90,9 @@ def wrong_course():
     """Yields costs of the course that differ from the results of its formulas: 1.587 µs, 0.0697 ns, 0.982 ns."""
     found = cost_model.prices(cost_model.COURSE, cost_model.regions_of_course)
     if not 1.587e-6 <= found.region < 1.589e-6:  # the course's times have three digits; they give 1.588
-        yield f"t_s is {found.region}"
+        yield f"t_s is {found.region}, which does not round to 1.588 µs"
     if f"{1e9 * found.read:.4f} {1e9 * found.write:.3f}" != "0.0697 0.982":
-        yield f"words cost {found.read} and {found.write}"
+        yield f"a read word costs {found.read} s, and a written word {found.write} s"
 
 
 def cells(text):
@@ -109,33 +109,33 @@ def wrong_tables():
                           (write, ["5.000 ns", "8.000 ns", "0.982 ns", "1.335 ns"]),
                           (strides, ["2.000 ns", "", "", ""]), (sharing, ["3.000 ns", "", "", ""])):
         if row[2:] != expected:
-            yield f"{row} is not {expected}"
+            yield f"the row is {row[2:]}, not {expected}"
     rows = cells(cost_model.predicted_html(Results()))
     if len(rows) != 7 or rows[1] != ["200 × 200", "02_inner_loop_regions", "250 ms", "15.9 ms", "266 ms", "266 ms", "+0.0 %"]:
-        yield f"the predictions are {rows}"
+        yield f"the table of predictions is {rows}"
     if cost_model.error_text(0.9, 1) != "−10.0 %":
-        yield f"an error is {cost_model.error_text(0.9, 1)}"
+        yield f"an error of −10 % is shown as {cost_model.error_text(0.9, 1)}"
 
 
-def accepted_mistakes():
+def accepted_errors():
     """Yields recordings without a stage, and requests for unknown tables, that are accepted."""
     run = run_of(case_of(100, 50, 10), 4.0)
     del run["records"][0]["seconds"]
     try:
         cost_model.case_of(run)
-        yield "a stage without times"
+        yield "a recording with a stage without times is accepted"
     except figures.UnknownKey as error:
         if "04_cyclic_columns" not in str(error):
-            yield str(error)
+            yield f"the message does not name the cause: {error}"
     with tempfile.TemporaryDirectory() as name:
         page = pathlib.Path(name, "page.md")
         page.write_text("<!-- cost_model.other.html -->\n")
         try:
             cost_model.write(pathlib.Path(name), [page], Results(), pathlib.Path(name))
-            yield "a table that there is not"
+            yield "a request for an unknown table is accepted"
         except SystemExit as error:
             if "page.md: cost_model.other.html" not in str(error):
-                yield str(error)
+                yield f"the message does not name the cause: {error}"
 
 
 def wrong_files():
@@ -145,18 +145,18 @@ def wrong_files():
         cost_model.write(ROOT, [page], figures.Results(ROOT / "docs" / "results"), pathlib.Path(name))
         found = {path.name: len(cells(path.read_text())) for path in pathlib.Path(name).iterdir()}
     if found != {"cost_model.derived.html": 7, "cost_model.predicted.html": 13}:
-        yield f"the tables and their rows are {found}"
+        yield f"the written tables, with their numbers of rows, are {found}"
 
 
 CHECKS = [
-    ("prices are those that times were made from", wrong_prices),
-    ("regions and words are counted as the stages have them", wrong_counts),
-    ("times of other sizes follow from the prices", wrong_predictions),
-    ("the costs of one thread are separated", wrong_split),
-    ("the course's times give the course's prices", wrong_course),
-    ("tables say it with units", wrong_tables),
-    ("wrong input is refused in one sentence", accepted_mistakes),
-    ("the page's tables are made from the recordings", wrong_files),
+    ("the model derives the costs from which the times of a recording were computed", wrong_prices),
+    ("the model counts the parallel regions and the words of stages 01 to 04", wrong_counts),
+    ("the model predicts times of other sizes from the costs", wrong_predictions),
+    ("the cost of a written word is split into one thread's part and the rest", wrong_split),
+    ("the times of the course lead to the costs of the course", wrong_course),
+    ("the tables show costs, predictions and errors with their units", wrong_tables),
+    ("incomplete recordings and unknown tables are refused in one sentence", accepted_errors),
+    ("the tables that the page requests are made from the recordings", wrong_files),
 ]
 
-tap.report((what, check()) for what, check in CHECKS)
+tap.report((title, check()) for title, check in CHECKS)

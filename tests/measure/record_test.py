@@ -72,18 +72,18 @@ def wrong_recordings():
     with workplace() as directory:
         status, shown, complaints = recorded(directory, "here")
         if status != 1:
-            yield f"the status is {status}: {complaints}"
+            yield f"the exit status is {status}: {complaints}"
         for words in ("fails failed: recorded, but", "unknown failed: the runner ended with status 2"):
             if words not in complaints:
-                yield f"'{words}' is not in '{complaints}'"
+                yield f"the error messages lack '{words}': {complaints}"
         for words in ("--- 3/10 once", "once: recorded, ", "\n00_original ", "Left out, as they take a GPU: with, profile"):
             if words not in shown:
-                yield f"'{words}' is not in '{shown}'"
+                yield f"the output lacks '{words}': {shown}"
         out = directory / "out" / "here"
         names = sorted(path.name for path in out.iterdir())
         if names != ["fails.json", "fails.txt", "once.json", "once.txt", "over_awake.json", "over_shapes.json", "over_size.json",
                      "over_threads.json", "with.json", "with.txt"]:
-            return (yield f"there is {names}")
+            return (yield f"the recorder writes the files {names}")
         yield from wrong_contents(out, shown)
 
 
@@ -91,29 +91,29 @@ def wrong_contents(out, shown):
     """Yields errors in the recorded files."""
     run, = recordings.read(out / "once.json")["runs"]
     if [(one["stage"], len(one["repeats"])) for one in run["records"]] != [("00_original", 2), ("01_openmp", 2)]:
-        yield f"once holds {run['records']}"
+        yield f"the recording 'once' contains {run['records']}"
     if (out / "once.txt").read_text() not in shown:
-        yield "the table is not the one that was shown"
+        yield "the stored table differs from the printed one"
     if [one["stage"] for one in recordings.read(out / "with.json")["runs"][0]["records"]] != ["00_original"]:
         yield "the recording with a GPU was made without one"
     if [one.get("verdict") for one in recordings.read(out / "fails.json")["runs"][0]["records"]] != ["reference", "failed"]:
-        yield "a stage that fails is not recorded as such"
+        yield "the verdict on a failed stage is not recorded"
     size = recordings.read(out / "over_size.json")
     found = [(run["value"], run["records"][0]["parameters"]) for run in size["runs"]]
     if size["sweep"] != "rows,cols" or found != [(n, {"rows": n, "cols": n, "seed": 5}) for n in (8, 16)]:
-        yield f"the sweep over {size['sweep']} holds {found}"
+        yield f"the sweep over {size['sweep']} contains {found}"
     if [run.get("reference_set") for run in size["runs"]] != [["seed=5"], ["seed=5"]]:
-        yield "the reference was not given the parameters of its own"
+        yield "the reference does not run with its own parameters"
     shapes = recordings.read(out / "over_shapes.json")
     found = [(run["value"], run["records"][0]["parameters"]) for run in shapes["runs"]]
     if found != [([m, n], {"rows": m, "cols": n, "seed": 1}) for m, n in ((8, 3), (2, 9))]:
-        yield f"the sweep over {shapes['sweep']} holds {found}"
+        yield f"the sweep over {shapes['sweep']} contains {found}"
     threads = recordings.read(out / "over_threads.json")
     found = [(run["value"], run["records"][0].get("threads")) for run in threads["runs"]]
     if threads["sweep"] != "threads" or found != [(n, n) for n in (1, 2)[:record.cores()]]:
-        yield f"the sweep over {threads['sweep']} holds {found}"
+        yield f"the sweep over {threads['sweep']} contains {found}"
     if shown.count(", GPU awake") != 1 or [run["value"] for run in recordings.read(out / "over_awake.json")["runs"]] != [0, 1]:
-        yield "of two runs, not the second had the GPU awake"
+        yield "the GPU is not awake in exactly the second of two runs"
     results = figures.Results(out.parent)
     if len(results.machines["here"]) != 3 or {name for _, name in results.sweeps} != {
             "over_size", "over_shapes", "over_threads", "over_awake"}:
@@ -141,7 +141,7 @@ def many_spans():
     found = recordings.without_many_spans(run)["records"]
     if found != [{"stage": "00", "repeats": [{"seconds": 3.0}, {"seconds": 1.0}, repeat(2.0, 2)]},
                  {"stage": "01", "repeats": [{"seconds": 1.0}, {"seconds": 2.0}]}, {"stage": "02"}]:
-        yield str(found)[:300]
+        yield f"the sweep keeps {str(found)[:300]}"
 
 
 def reformatted():
@@ -150,24 +150,24 @@ def reformatted():
         recorded(directory, "here", "--only", "fails,over_size")
         for path in sorted((directory / "out" / "here").glob("*.json")):
             if not are_alike(reread(path.read_text()), path.read_text()):
-                yield f"{path.name} is {path.read_text()}"
+                yield f"{path.name} has another layout than the scripts write: {path.read_text()}"
     problem = {"workload": "w", "dataset": "d", "precision": "f64"}
     file = {"machine": {"cores": 2}, "revision": "abc", "date": "today"}
     whole = [problem | file | {"stage": stage, "parameters": {"n": 8}, "input": None} | own for stage, own in (
         ("00_a", {"dataset": "tiny", "parameters": {"n": 1}}), ("01_b", {"revision": "def"}), ("02_c", {"machine": {}}))]
     text = recordings.text_of(file | {"runs": [problem | {"value": 8.0, "records": whole}]})
     if recordings.parse(text)["runs"][0]["records"] != whole:
-        yield f"read are {recordings.parse(text)}"
+        yield f"a written recording is read as {recordings.parse(text)}"
     if [len(json.loads(line.rstrip(","))) for line in text.splitlines() if '"stage"' in line] != [3, 2, 2]:
-        yield f"written is {text}"
+        yield f"records repeat values of their run: {text}"
 
 
-def in_other_forms():
+def in_other_layouts():
     """Yields recordings of the project that have another layout, or that repeat values of their run."""
     for path in sorted(ROOT.glob("docs/results/*/*.json")):
         text = path.read_text()
         if not are_alike(text, reread(text) if '"runs":' in text else recordings.text_by_entry(json.loads(text))):
-            yield str(path.relative_to(ROOT))
+            yield f"{path.relative_to(ROOT)} has another layout"
 
 
 def wrong_choice():
@@ -175,15 +175,15 @@ def wrong_choice():
     with workplace() as directory:
         status, _, complaints = recorded(directory, "--only", "once,with")
         if status != 0 or complaints:
-            yield f"the status is {status}: {complaints}"
+            yield f"the exit status is {status}: {complaints}"
         name, = (path.name for path in (directory / "out").iterdir())
         files = sorted(path.name for path in (directory / "out" / name).glob("*.json"))
         machine = recordings.read(directory / "out" / name / "once.json")["machine"]
         if name != machine["name"] or files != ["once.json", "with.json"]:
-            yield f"{name} holds {files}"
+            yield f"the directory {name} contains {files}"
     for of, expected in (("NVIDIA H200", "h200"), ("NVIDIA GeForce RTX 4090", "geforce-rtx-4090")):
         if record.name_of({"ceilings": {"gpu": {"name": of}}}) != expected:
-            yield f"{of} is {record.name_of({'ceilings': {'gpu': {'name': of}}})}"
+            yield f"the directory for {of} is {record.name_of({'ceilings': {'gpu': {'name': of}}})}"
 
 
 def wrong_profiles():
@@ -205,7 +205,7 @@ echo a solution
                 record.record(options, entry, directory)
             except record.Failed as failure:
                 if expected is None or expected not in str(failure):
-                    yield f"it fails: {failure}"
+                    yield f"the recorder fails with: {failure}"
                 continue
             finally:
                 record.find_ncu = find
@@ -213,7 +213,7 @@ echo a solution
             if expected or lines != ['"Name","Value"', (
                     '"--clock-control none --csv --print-units base --metrics a,b --launch-skip 2 --launch-count 1 '
                     'here/ata-01_openmp --warmup 0 --repeat 1 --dataset tiny","1"')]:
-                yield f"expected {expected}, recorded {lines}"
+                yield f"the expected failure is {expected}, and the profile contains {lines}"
 
 
 def wrong_sweeps():
@@ -227,24 +227,24 @@ def wrong_sweeps():
             for key, tried in (("gpus", values), ("gpus,rows", [[value, 7] for value in values])):
                 found = [record.each(key, value)[0] for value in tried if not record.is_beyond(key, value, tried)]
                 if found != expected:
-                    yield f"{key}: {found} with {shown}"
+                    yield f"the sweep over {key} has the values {found} if nvidia-smi is '{shown}'"
         os.environ["PATH"] = path
 
 
-def wrong_cut_off():
+def interrupted_sweeps():
     """Yields errors in a sweep that is interrupted before its last value."""
     with workplace() as directory:
         (directory / "plan.json").write_text(json.dumps({"recordings": [
             TINY | {"name": "cut", "stages": "01", "sweep": {"rows,cols": [8, -1]}}]}))
         status, _, complaints = recorded(directory, "here")
         if status != 1 or "cut failed" not in complaints:
-            yield f"the status is {status}: {complaints}"
+            yield f"the exit status is {status}: {complaints}"
         values = [run["value"] for run in recordings.read(directory / "out" / "here" / "cut.json")["runs"]]
         if values != [8]:
-            yield f"it keeps {values}"
+            yield f"the interrupted sweep keeps the values {values}, not [8]"
 
 
-def accepted_mistakes():
+def accepted_errors():
     """Yields errors in a plan or on the command line that are not refused in one sentence."""
     good = TINY | {"name": "a"}
 
@@ -268,9 +268,9 @@ def accepted_mistakes():
              (["--output", "/proc/x"], "'/proc/x/here' cannot be made", "here")]
     with workplace() as directory:
         def complaint(arguments, words):
-            status, _, said = recorded(directory, *arguments)
-            if status != 2 or words not in said or said.count("\n") != 1 or not said.startswith("record: "):
-                yield f"{arguments}: status {status}, {said!r}"
+            status, _, message = recorded(directory, *arguments)
+            if status != 2 or words not in message or message.count("\n") != 1 or not message.startswith("record: "):
+                yield f"{arguments}: the exit status is {status}, and the message is {message!r}"
         for arguments, words, *more in calls:
             yield from complaint([*arguments, *more], words)
         for text, words in plans:
@@ -286,7 +286,7 @@ def missing_from_plan():
         if "program" in entry:
             workload, stage = entry["program"].split("-")
             if not (ROOT / "stages" / workload / stage).is_dir():
-                yield f"{entry['name']}: {entry['program']}"
+                yield f"{entry['name']}: there is no program {entry['program']}"
             continue
         directory = ROOT / "stages" / entry["workload"]
         known = {path.name for path in directory.glob("[0-9][0-9]_*")} | {
@@ -294,12 +294,12 @@ def missing_from_plan():
         items = re.findall(r"[^,-]+", ",".join((entry.get("stages", "00"), entry.get("reference", "00"))))
         for item in items:
             if not any(name == item or name.startswith(f"{item}_") for name in known):
-                yield f"{entry['name']}: the stage {item}"
+                yield f"{entry['name']}: there is no stage {item}"
         described = json.loads(subprocess.run([PROGRAMS / f"{entry['workload']}-00_original", "--describe"],
                                               capture_output=True, check=True).stdout)
         for dataset in entry.get("datasets", []):
             if dataset not in described["datasets"]:
-                yield f"{entry['name']}: the data set {dataset}"
+                yield f"{entry['name']}: there is no data set {dataset}"
 
 
 def unrecorded_files():
@@ -307,7 +307,7 @@ def unrecorded_files():
     names = {entry["name"] for entry in record.read_plan(ROOT / "docs" / "results" / "plan.json")}
     for path in sorted(ROOT.glob("docs/results/*/*.json")) + sorted(ROOT.glob("docs/results/*/*_ncu.csv")):
         if path.stem not in names | {"counters", "communication", "conformance", "sanitizers", "cuda"}:
-            yield str(path.relative_to(ROOT))
+            yield f"no entry of the plan produces {path.relative_to(ROOT)}"
 
 
 def quietly(check):
@@ -318,17 +318,17 @@ def quietly(check):
 
 
 CHECKS = [
-    ("a plan is recorded, whatever fails", wrong_recordings),
-    ("a sweep keeps no more spans than anybody draws", many_spans),
-    ("the runner and the scripts write one form", reformatted),
-    ("all that is recorded has that form", in_other_forms),
-    ("entries are recorded alone", wrong_choice),
-    ("profiles are recorded", wrong_profiles),
-    ("a sweep over GPUs ends with those that there are", wrong_sweeps),
-    ("a sweep that is cut off keeps the values before", wrong_cut_off),
-    ("wrong input is refused in one sentence", accepted_mistakes),
-    ("the plan names what there is", missing_from_plan),
-    ("the plan makes every recording that there is", unrecorded_files),
+    ("the recorder records all entries of a plan, although some fail", wrong_recordings),
+    ("a sweep keeps the intervals of the median repeat only, unless they are too many", many_spans),
+    ("the runner and the scripts write recordings in the same layout", reformatted),
+    ("every recording of the project has this layout", in_other_layouts),
+    ("--only records single entries", wrong_choice),
+    ("the recorder stores the profiler's table, and reports its failure", wrong_profiles),
+    ("a sweep over GPUs ends with the number of GPUs of the machine", wrong_sweeps),
+    ("a sweep that fails keeps the runs before the failure", interrupted_sweeps),
+    ("errors in a plan or on the command line are refused in one sentence", accepted_errors),
+    ("the project's plan names existing stages, programs and data sets", missing_from_plan),
+    ("the project's plan produces every recording", unrecorded_files),
 ]
 
-tap.report((what, quietly(check)) for what, check in CHECKS)
+tap.report((title, quietly(check)) for title, check in CHECKS)

@@ -28,17 +28,19 @@ def readings():
     if race["errors"] != 1 or race["lines"] != [28, 30] or not race["first"].startswith("Error: Race reported between Write"):
         yield f"a race is read as {race}"
     if (clean := sanitizers.said(CLEAN, source)) != {"errors": 0, "first": "ERROR SUMMARY: 0 errors", "lines": []}:
-        yield f"silence is read as {clean}"
+        yield f"a clean run is read as {clean}"
     if sanitizers.said("Killed", source)["errors"] is not None:
-        yield "a run that says nothing counts as clean"
+        yield "a run without a summary counts as clean"
 
 
 def cases():
     """Yields seeded faults without kinds or lines, and recorded cases that no longer exist."""
     known = {f"{source.stem}/{case}": entry for source in TESTS.glob("planted_*.cu")
              for case, entry in sanitizers.planted(source).items()}
-    yield from (f"{name} has no planted line" for name, entry in known.items() if not entry["lines"] or not entry["kinds"])
-    yield from (f"{name} was recorded, and is no more" for name in json.loads(RECORDING.read_text())["cases"] if name not in known)
+    yield from (f"the seeded fault {name} has no line or no kind"
+                for name, entry in known.items() if not entry["lines"] or not entry["kinds"])
+    yield from (f"the recorded case {name} does not exist any more"
+                for name in json.loads(RECORDING.read_text())["cases"] if name not in known)
 
 
 def tables():
@@ -51,9 +53,11 @@ def tables():
                        "c": {"kinds": ["deadlock"], "lines": [3], "twin": {"racecheck": tool}}, "d": race | of_two}}
     rows = {line[:22].strip(): line[22:].split() for line in sanitizers.table(small).splitlines()}
     if rows["race"] != list("22111") or rows["deadlock"] != list("10000") or rows["all"] != list("32111"):
-        yield f"three cases are counted as {rows}"
+        yield f"the table counts three cases as {rows}"
     if RECORDING.with_suffix(".txt").read_text() != sanitizers.table(json.loads(RECORDING.read_text())):
-        yield f"{RECORDING.with_suffix('.txt').name} is not the table of {RECORDING.name}"
+        yield f"{RECORDING.with_suffix('.txt').name} differs from the table of {RECORDING.name}"
 
 
-tap.report([("what a tool says", readings()), ("what is planted", cases()), ("the table", tables())])
+tap.report([("errors and their lines are read from the output of compute-sanitizer", readings()),
+            ("every seeded fault has a kind and a line, and every recorded case exists", cases()),
+            ("the table counts the cases of the recording", tables())])

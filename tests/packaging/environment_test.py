@@ -58,27 +58,27 @@ def broken_commands():
         for flag in ([], ["--analyze"]):
             made = run(PROGRAMS / "cuda-on-cpu", *flag, source, "-o", program, cwd=directory)
             if made.returncode != 0 or made.stderr:
-                yield f"cuda-on-cpu {flag}: status {made.returncode}, {made.stderr}"
+                yield f"cuda-on-cpu {flag} ends with status {made.returncode}: {made.stderr}"
                 continue
             done = run(program)
             if flag and (done.returncode != 1 or "race.cu:3: error: race" not in done.stderr):
                 yield f"the analysis does not report the race at its line: {done.stderr}"
             if not flag and done.returncode != 0:
-                yield f"the program ends with {done.returncode}: {done.stderr}"
+                yield f"the program ends with status {done.returncode}: {done.stderr}"
         alone = run(PROGRAMS / "cuda-on-cpu", source, env={"PATH": "/nowhere"}, cwd=directory)
         if alone.returncode == 0 or "no C++ compiler" not in alone.stderr or alone.stderr.count("\n") != 1:
-            yield f"without a compiler, cuda-on-cpu says: {alone.stderr}"
+            yield f"without a compiler, cuda-on-cpu ends with status {alone.returncode} and prints: {alone.stderr}"
         other = run(PROGRAMS / "cuda-on-cpu", "-ccbin", "/bin/true", source, cwd=directory)
         if other.returncode == 0 or other.stderr.count("\n") != 1:
-            yield f"with /bin/true for a compiler, cuda-on-cpu says: {other.stderr}"
+            yield f"with -ccbin /bin/true, cuda-on-cpu ends with status {other.returncode} and prints: {other.stderr}"
         loops = pathlib.Path(directory, "loops.cpp")
         loops.write_text(LOOPS)
-        said = run(PROGRAMS / "slice", "--check", loops)
+        shown = run(PROGRAMS / "slice", "--check", loops)
         if WITHOUT_SLICE:
-            if said.returncode == 0 or said.stderr.count("\n") != 1:
-                yield f"slice cannot run here, and says: {said.stderr}"
-        elif "independent" not in said.stdout or "dependent: i = 2 reads x[1]" not in said.stdout:
-            yield f"slice --check: status {said.returncode}, {said.stdout}{said.stderr}"
+            if shown.returncode == 0 or shown.stderr.count("\n") != 1:
+                yield f"slice lacks its libraries, ends with status {shown.returncode} and prints: {shown.stderr}"
+        elif "independent" not in shown.stdout or "dependent: i = 2 reads x[1]" not in shown.stdout:
+            yield f"slice --check ends with status {shown.returncode} and prints: {shown.stdout}{shown.stderr}"
 
 
 def kernel_loop(answer):
@@ -108,16 +108,16 @@ class Kernel:
             self.client.execute_cell(cell, len(self.client.nb.cells) - 1)
         except CellExecutionError:
             pass
-        said = {"stdout": "", "stderr": "", "html": "", "text": "", "error": ""}
+        shown = {"stdout": "", "stderr": "", "html": "", "text": "", "error": ""}
         for output in cell.outputs:
             if output.output_type == "stream":
-                said[output.name] += output.text
+                shown[output.name] += output.text
             elif output.output_type == "error":
-                said["error"] += "\n".join(output.traceback)
+                shown["error"] += "\n".join(output.traceback)
             else:
-                said["html"] += output.data.get("text/html", "")
-                said["text"] += output.data.get("text/plain", "")
-        return said
+                shown["html"] += output.data.get("text/html", "")
+                shown["text"] += output.data.get("text/plain", "")
+        return shown
 
 
 def wrong_cells():
@@ -143,27 +143,29 @@ def wrong_cells():
                                             "text": ["error: race, line 4", ">    4", "shared store"], "error": ["The analysis found"]}),
                 ("%%cuda --analyze", RACE.replace("  x[threadIdx.x] =", "  __syncthreads();\n  x[threadIdx.x] ="),
                  {"html": ["No error was found."]})):
-            said = kernel.run(f"{line}\n{cell}")
+            shown = kernel.run(f"{line}\n{cell}")
             for stream, texts in wanted.items():
-                yield from (f"{line}: {stream} lacks '{text}': {said}" for text in texts if text not in said[stream])
-            if "error" not in wanted and said["error"]:
-                yield f"{line}: {said['error']}"
-            if "Traceback" in said["error"]:
-                yield f"{line}: a traceback: {said['error']}"
-            if "<b>&" in said["html"]:
-                yield f"{line}: source is not escaped"
-        said = kernel.run(f"%%slice\n{LOOPS}")
+                yield from (f"the {stream} of the cell {line} lacks '{text}': {shown}"
+                            for text in texts if text not in shown[stream])
+            if "error" not in wanted and shown["error"]:
+                yield f"the cell {line} raises an error: {shown['error']}"
+            if "Traceback" in shown["error"]:
+                yield f"the cell {line} shows a traceback: {shown['error']}"
+            if "<b>&" in shown["html"]:
+                yield f"the HTML of the cell {line} contains unescaped source"
+        shown = kernel.run(f"%%slice\n{LOOPS}")
         if WITHOUT_SLICE:
-            if "slice" not in said["error"]:
-                yield f"%%slice cannot run here, and says: {said}"
-        elif "<td>independent</td>" not in said["html"] or "dependent: i = 2 reads x[1]" not in said["text"]:
-            yield f"%%slice: {said}"
-        said = kernel.run("import os\nos.environ['PATH'] = '/nowhere'\nget_ipython().run_cell_magic('cuda', '', 'int main() {}')")
-        if "no C++ compiler" not in said["error"]:
-            yield f"without a compiler, a cell says: {said}"
+            if "slice" not in shown["error"]:
+                yield f"%%slice lacks its libraries and shows: {shown}"
+        elif "<td>independent</td>" not in shown["html"] or "dependent: i = 2 reads x[1]" not in shown["text"]:
+            yield f"%%slice does not show its verdicts: {shown}"
+        shown = kernel.run("import os\nos.environ['PATH'] = '/nowhere'\n"
+                           "get_ipython().run_cell_magic('cuda', '', 'int main() {}')")
+        if "no C++ compiler" not in shown["error"]:
+            yield f"without a compiler, a cell shows: {shown}"
 
 
-def runs_on():
+def survivors_of_interrupt():
     """Yields programs of cells that continue after the kernel was interrupted."""
     with tempfile.TemporaryDirectory() as directory, Kernel(directory) as kernel:
         kernel.run("%load_ext cuda_on_cpu")
@@ -176,7 +178,7 @@ def runs_on():
                 break
             time.sleep(0.1)
         if not pid:
-            yield "the program of the cell does not begin"
+            yield "the program of the cell does not start"
             return
         kernel_loop(manager.interrupt_kernel())
         for _ in range(100):
@@ -184,7 +186,7 @@ def runs_on():
                 break
             time.sleep(0.1)
         else:
-            yield "the program goes on after the interrupt"
+            yield "the program still runs 10 s after the interrupt"
         answer = kernel_loop(client.get_shell_msg(timeout=60))
         if answer["content"].get("ename") != "KeyboardInterrupt":
             yield f"the kernel answers {answer['content']}"
@@ -196,7 +198,8 @@ def wrong_notebook():
     nbformat.validate(notebook)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            yield from (f"the text of {cell.id} holds '{words}', which belongs to the book" for words in ("<!--", "](..", "./climb")
+            yield from (f"the text of cell {cell.id} contains '{words}', which works only in the book"
+                        for words in ("<!--", "](..", "./climb")
                         if words in cell.source)
     with tempfile.TemporaryDirectory() as directory:
         try:
@@ -208,24 +211,24 @@ def wrong_notebook():
     for number in ("03", "04", "05"):
         for text in ("C = AᵀA is right", "No error was found.", "global load"):
             if text not in outputs[f"stage-{number}"]:
-                yield f"the cell of stage {number} does not say '{text}': {outputs[f'stage-{number}']}"
+                yield f"the output of the cell for stage {number} lacks '{text}': {outputs[f'stage-{number}']}"
     if "race" not in outputs["fault"] or "The analysis found" not in outputs["fault"]:
-        yield f"the seeded fault is not found: {outputs['fault']}"
+        yield f"the analysis does not find the seeded fault: {outputs['fault']}"
 
 
 def main():
     """Prints one TAP line per check."""
-    checks = (("the commands run, and say in one sentence what they lack", broken_commands),
-              ("cells show output, errors and findings at their lines", wrong_cells),
-              ("an interrupt ends the program of a cell", runs_on),
-              ("the notebook of the first course runs", wrong_notebook))
+    checks = (("cuda-on-cpu and slice work, and report a missing compiler or library in one sentence", broken_commands),
+              ("notebook cells show output, compiler errors, and findings with their lines", wrong_cells),
+              ("an interrupt of the kernel ends the program of a cell", survivors_of_interrupt),
+              ("the notebook of the first course runs, and its analysis finds the seeded fault", wrong_notebook))
     print(f"1..{len(checks)}")
     failed = False
-    for number, (what, check) in enumerate(checks, 1):
+    for number, (title, check) in enumerate(checks, 1):
         began = time.monotonic()
         problems = list(check())
         failed |= bool(problems)
-        print(f"{'not ok' if problems else 'ok'} {number} - {what} ({time.monotonic() - began:.0f} s)", flush=True)
+        print(f"{'not ok' if problems else 'ok'} {number} - {title} ({time.monotonic() - began:.0f} s)", flush=True)
         for problem in problems:
             print("\n".join(f"# {line}" for line in problem.splitlines()), flush=True)
     sys.exit(failed)

@@ -72,19 +72,20 @@ def wheel():
 def wrong_wheel():
     """Yields errors in the name, the size and the contents of the wheel."""
     if not re.fullmatch(rf"cuda_on_cpu-{re.escape(VERSION)}-py3-none-linux_\w+\.whl", wheel().name):
-        yield f"the wheel is called {wheel().name}"
+        yield f"the wheel has the wrong name {wheel().name}"
     if (size := wheel().stat().st_size) > MOST_BYTES:
-        yield f"the wheel has {size} bytes"
+        yield f"the wheel has {size} bytes, more than {MOST_BYTES}"
     with zipfile.ZipFile(wheel()) as archive:
         names = archive.namelist()
-        yield from (f"{name} is missing" for name in EXPECTED if f"cuda_on_cpu/{name}" not in names)
-        yield from (f"{name} is in the wheel" for name in names if not name.startswith(("cuda_on_cpu/", "cuda_on_cpu-")))
+        yield from (f"the wheel lacks {name}" for name in EXPECTED if f"cuda_on_cpu/{name}" not in names)
+        yield from (f"the wheel contains {name}, which is outside of the package"
+                    for name in names if not name.startswith(("cuda_on_cpu/", "cuda_on_cpu-")))
         for name in names:
             if str(ROOT).encode() + b"/" in archive.read(name) or str(WORK).encode() + b"/" in archive.read(name):
-                yield f"{name} names the directory in which it was built"
+                yield f"{name} contains the path of the build directory"
         licences = [name for name in names if name.endswith("/LICENSE")]
         if not licences or archive.read(licences[0]) != (ROOT / "LICENSE").read_bytes():
-            yield "the licence is missing"
+            yield "the wheel lacks the licence"
 
 
 def incomplete_sdist():
@@ -95,7 +96,7 @@ def incomplete_sdist():
                env=environment() | {"PYTHONPATH": str(PACKAGE)}).split()[-1]
     with tarfile.open(DIST / name) as archive:
         packed = {member.name.partition("/")[2] for member in archive if member.isfile()}
-        yield from (f"{member.name} is a link" for member in archive if member.issym() or member.islnk())
+        yield from (f"the sdist contains the link {member.name}" for member in archive if member.issym() or member.islnk())
     used = set(json.loads((BUILD / "meson-info" / "intro-buildsystem_files.json").read_text()))
     for target in json.loads((BUILD / "meson-info" / "intro-targets.json").read_text()):
         for group in target["target_sources"]:
@@ -105,8 +106,9 @@ def incomplete_sdist():
     used.update(str(PACKAGE / "common/cuda_on_cpu/include" / header) for header in headers)
     used = {path for path in map(pathlib.Path, used) if path.is_relative_to(PACKAGE) and not path.is_relative_to(BUILD)}
     if len(used) < 100:
-        yield f"the build reads {len(used)} files"
-    yield from sorted(f"{path.relative_to(PACKAGE)} is left out" for path in used if str(path.relative_to(PACKAGE)) not in packed)
+        yield f"the build reads only {len(used)} files"
+    yield from sorted(f"the sdist lacks {path.relative_to(PACKAGE)}" for path in used
+                      if str(path.relative_to(PACKAGE)) not in packed)
 
 
 def wrong_environment():
@@ -121,7 +123,7 @@ def wrong_environment():
                             env=os.environ | {"PYTHONPATH": str(site)}, capture_output=True, text=True, check=False)
     print("\n".join(f"# {line}" for line in result.stdout.splitlines()))
     if result.returncode != 0:
-        yield result.stderr[-2000:].replace("\n", "\n# ") or "see above"
+        yield result.stderr[-2000:].replace("\n", "\n# ") or "a check of environment_test.py fails; see its output above"
 
 
 def main():
@@ -130,9 +132,10 @@ def main():
         tap.skip(why)
         return
     build()
-    tap.report((("the wheel is small, complete and tied to no directory", wrong_wheel()),
-                ("the sdist has all sources", incomplete_sdist()),
-                ("an environment with the package compiles, analyses and runs notebooks", wrong_environment())))
+    tap.report((("the wheel is complete, at most 6 MB large, and contains no path of the build directory", wrong_wheel()),
+                ("the sdist contains every source that the build reads", incomplete_sdist()),
+                ("an environment with only the package compiles and analyses programs, and runs notebooks",
+                 wrong_environment())))
 
 
 main()

@@ -28,26 +28,26 @@ def selection():
               target("ata-baseline_cublas-cpu"), target("ata_test", "tests/stages")]
     found = compilers.selection([*others, *chosen], ROOT)
     if found != sorted(one["name"] for one in chosen):
-        yield f"{found}"
+        yield f"the selected targets are {found}"
     files = compilers.files_of(chosen, ["slice"], pathlib.Path("/build"))
     if files != ["common/slicer/slice"]:
-        yield f"{files}"
+        yield f"the files of the target slice are {files}"
 
 
 def output():
     """Yields messages that are missed or counted twice."""
-    said = "a.cpp:1:2: warning: unused 'x' [-Wunused]\n" \
+    text = "a.cpp:1:2: warning: unused 'x' [-Wunused]\n" \
            "In file included from b\na.cpp:1:2: warning: unused 'x' [-Wunused]\n" \
            "b.cpp:3:4: error: no such thing\n[1/2] Compiling warning.cpp\n" \
            "/usr/bin/ld: c.o: in function `main':\nc.cpp:(.text+0x5): undefined reference to `f()'\n"
-    found = compilers.messages(said)
+    found = compilers.messages(text)
     if found != ["a.cpp:1:2: warning: unused 'x' [-Wunused]", "b.cpp:3:4: error: no such thing",
                  "/usr/bin/ld: c.o: in function `main':", "c.cpp:(.text+0x5): undefined reference to `f()'"]:
-        yield f"{found}"
+        yield f"the messages are read as {found}"
     lines = compilers.table([compilers.Result("g++-11", "11.3.0", "82 targets built", [], 61.4),
                              compilers.Result("clang++-14", "", "not installed", [], 0)])
     if len({len(line) for line in lines}) != 1 or not lines[1].endswith("  61 s"):
-        yield f"{lines}"
+        yield f"the table is not aligned: {lines}"
 
 
 def missing():
@@ -56,7 +56,9 @@ def missing():
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(shown), contextlib.redirect_stderr(refused):
         status = compilers.main(["--build", folder, "--meson", "meson", "g++-of-nowhere"])
     if status != compilers.UNAVAILABLE or "not installed" not in shown.getvalue() or refused.getvalue().count("\n") != 1:
-        yield f"status {status}: {shown.getvalue()}{refused.getvalue()}"
+        yield f"the exit status is {status}, and the output is {shown.getvalue()}{refused.getvalue()}"
 
 
-tap.report((("the selection", selection()), ("the output of a build", output()), ("compilers that are missing", missing())))
+tap.report((("the script selects tools, stages for the processor, and some programs for the CPU device", selection()),
+            ("each compiler message is counted once", output()),
+            ("a missing compiler is reported in one sentence with its own exit status", missing())))

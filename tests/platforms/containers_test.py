@@ -31,12 +31,12 @@ def validated(schema, paths):
 def invalid_files():
     """Yields files that a published schema refuses, and a broken file that it accepts."""
     if not WORKFLOWS:
-        yield "there are no workflows"
+        yield "the repository has no workflow"
     yield from validated("vendor.github-workflows", WORKFLOWS)
     yield from validated("custom.github-workflows-require-timeout", WORKFLOWS)
     yield from validated("vendor.citation-file-format", [ROOT / "CITATION.cff"])
     if not list(validated("vendor.github-workflows", [ROOT / "CITATION.cff"])):
-        yield "the schema of workflows accepts another file"
+        yield "the schema of workflows accepts CITATION.cff"
 
 
 def readme_commands():
@@ -58,9 +58,9 @@ def other_commands():
                 yield f"{path.relative_to(ROOT)}: ./climb has no command '{form[0]}'"
     runs = re.findall(r"^ +run: (\./climb.*)$", (ROOT / ".github/workflows/ci.yml").read_text(), re.MULTILINE)
     if runs != readme_commands() or len(runs) != 2:
-        yield f"ci.yml runs {runs}, and the README has {readme_commands()}"
+        yield f"ci.yml runs {runs}, and the README shows {readme_commands()}"
     if not re.search(r"^run \./climb test$", (ROOT / ".ci/run").read_text(), re.MULTILINE):
-        yield ".ci/run does not run the README's test command as it stands"
+        yield ".ci/run does not run ./climb test, the test command of the README"
 
 
 def wrong_devcontainer():
@@ -68,12 +68,12 @@ def wrong_devcontainer():
     path = ROOT / ".devcontainer" / "devcontainer.json"
     described = json.loads(path.read_text())
     if not (path.parent / described["build"]["dockerfile"]).resolve().samefile(ROOT / "Dockerfile"):
-        yield "it is not built by the Dockerfile"
+        yield "devcontainer.json names another file than the Dockerfile"
     if not (path.parent / described["build"]["context"]).resolve().samefile(ROOT):
-        yield "its context is not the root of the repository"
+        yield "the build context in devcontainer.json is not the root of the repository"
     user = re.findall(r"^USER (\S+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
     if user != [described["remoteUser"]] or described["remoteUser"] == "root":
-        yield f"its user is {described['remoteUser']}, and that of the Dockerfile is {user}"
+        yield f"the user in devcontainer.json is {described['remoteUser']}, and in the Dockerfile {user}"
 
 
 def wrong_commands():
@@ -84,13 +84,13 @@ def wrong_commands():
     words = container.command_line(suite, lines, user, directory, run_by_user, "a cache")
     options, commands = from_nothing.commands_of(words)
     if options != ["--suite", suite, "--cache", "a cache", *(word for line in lines for word in ("--prepare", line))]:
-        yield f"the options are {options}"
+        yield f"from_nothing.py would read the options {options}"
     if len(commands) != len(run_by_user):
-        yield f"{len(run_by_user)} lines become {len(commands)} commands: {commands}"
+        yield f"from_nothing.py would split {len(run_by_user)} lines into {len(commands)} commands: {commands}"
     for line, (shell, option, script) in zip(run_by_user, commands):
         words = shlex.split(script)
         if (shell, option) != ("sh", "-c") or words[:4] != ["runuser", "--user", user, "--"] or words[-1] != f"cd {directory} && {line}":
-            yield f"'{line}' becomes {script}"
+            yield f"the user would not run '{line}', but {script}"
 
 
 def copied_builds():
@@ -101,13 +101,14 @@ def copied_builds():
             yield f".dockerignore lacks {name}"
 
 
-CHECKS = [("workflows run the README's commands, and files name commands that exist", other_commands),
-          ("hosted editors use the container as an unprivileged user", wrong_devcontainer),
-          ("the script for containers lets the user run each command", wrong_commands),
+CHECKS = [("workflows run the README's commands, and all files use existing commands of ./climb", other_commands),
+          ("hosted editors build the Dockerfile and run as its unprivileged user", wrong_devcontainer),
+          ("container.py runs each command of the Dockerfile as the unprivileged user", wrong_commands),
           ("build directories are not copied into the container", copied_builds)]
 if VALIDATOR:
-    CHECKS.append(("published schemas accept the workflows and the citation", invalid_files))
-    tap.report((what, check()) for what, check in CHECKS)
+    CHECKS.append(("the published schemas accept the workflows and CITATION.cff", invalid_files))
+    tap.report((title, check()) for title, check in CHECKS)
 else:
-    checks = [(what, check()) for what, check in CHECKS]
-    tap.report([*checks, ("published schemas accept the workflows and the citation # SKIP check-jsonschema is not installed", [])])
+    checks = [(title, check()) for title, check in CHECKS]
+    tap.report([*checks, ("the published schemas accept the workflows and CITATION.cff "
+                          "# SKIP check-jsonschema is not installed", [])])

@@ -253,7 +253,7 @@ def write_record(record):
     RECORD.write_text(recordings.text_by_entry(record))
 
 
-def stages_asked(build, nvcc, files, jobs):
+def requirements_of_build(build, nvcc, files, jobs):
     """The requirements of the stages of the build, from their present sources."""
     kept = Kept(f"{build}/cuda_matrix_shared.json")
     flags = dict(files)
@@ -270,7 +270,7 @@ def stages_asked(build, nvcc, files, jobs):
 def record_toolkit(build, nvcc, archs, jobs, with_host_of, only, interrupted):
     version = version_of(nvcc)
     files = sorted(commands(build))
-    stages = stages_asked(build, nvcc, files, jobs)
+    stages = requirements_of_build(build, nvcc, files, jobs)
     wanted = files = [(path, flags) for path, flags in files if re.search(only, name_of(path))]
     kept = Kept(f"{build}/cuda_matrix_{version}.json")
     for arch in archs:

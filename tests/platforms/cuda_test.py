@@ -42,13 +42,13 @@ def answer(directory, how, archs, release="12.4", known="75 80 90", accepted="-E
 
 def toolkits():
     cases = [
-        ("an architecture that it knows", {"archs": "90a"}, "90a", [], 0),
-        ("one that it does not know yet", {"archs": "90a,120"}, "90a", ["12.4", "120", "12.8"], 1),
-        ("one that CUDA 13 has dropped", {"archs": "70", "release": "13.0"}, "", ["13.0", "70", "12.9"], 1),
-        ("one that no toolkit knows", {"archs": "999"}, "", ["12.4", "999", "75, 80, 90"], 1),
+        ("an architecture that nvcc supports", {"archs": "90a"}, "90a", [], 0),
+        ("an architecture that needs a newer toolkit", {"archs": "90a,120"}, "90a", ["12.4", "120", "12.8"], 1),
+        ("an architecture that CUDA 13 has dropped", {"archs": "70", "release": "13.0"}, "", ["13.0", "70", "12.9"], 1),
+        ("an architecture that does not exist", {"archs": "999"}, "", ["12.4", "999", "75, 80, 90"], 1),
         ("a toolkit that is too old", {"archs": "75", "release": "11.8"}, "", ["12.0", "11.8"], 1),
-        ("no nvcc at all", {"archs": "90a", "release": None}, "", ["nvcc", "12.0"], 0),
-        ("a compiler that nvcc does not take", {"archs": "75", "accepted": "nothing"}, "", ["unsupported GNU"], 1),
+        ("a machine without nvcc", {"archs": "90a", "release": None}, "", ["nvcc", "12.0"], 0),
+        ("a host compiler that nvcc refuses", {"archs": "75", "accepted": "nothing"}, "", ["unsupported GNU"], 1),
     ]
     with tempfile.TemporaryDirectory() as directory:
         for what, arguments, archs, words, status in cases:
@@ -57,7 +57,7 @@ def toolkits():
                 if got != archs:
                     yield f"{what}: programs are built for '{got}', not '{archs}'"
                 if bool(sentence) != bool(words) or not all(word in sentence for word in words):
-                    yield f"{what}: '{sentence}' does not name {words}"
+                    yield f"{what}: the sentence '{sentence}' does not contain {words}"
                 if returned != (status if how == "--asked" else 0):
                     yield f"{what}, {how}: the exit status is {returned}"
 
@@ -69,28 +69,28 @@ def needs(stages):
         found = cuda_matrix.requirements(path.read_text())
         named = re.search(r"compute capability (\d+\.\d)", found["needs"])
         if (named[1] if named else "7.5") != found["capability"]:
-            yield f"{name} names '{found['needs']}', and asks for {found['capability']}"
+            yield f"{name} states '{found['needs']}', and its code requires compute capability {found['capability']}"
 
 
 def recorded(record, stages):
     if not record["toolkits"]:
         return
     if set(record["stages"]) != set(stages):
-        yield f"the record differs from the sources in {sorted(set(record['stages']) ^ set(stages))}"
+        yield f"only one of record and sources has the stages {sorted(set(record['stages']) ^ set(stages))}"
         return
     for name, path in stages.items():
         for key, value in cuda_matrix.requirements(path.read_text()).items():
             if record["stages"][name][key] != value:
-                yield f"{name}: {key} is {value!r}, and {record['stages'][name][key]!r} is recorded"
+                yield f"{name}: '{key}' is {value!r} in the source, and {record['stages'][name][key]!r} in the record"
     for toolkit, entry in record["toolkits"].items():
         for arch, found in entry.items():
             where = f"CUDA {toolkit}, {arch}"
             for name, complaint in found["failed"].items():
-                yield f"{where}: {name} was not built: {complaint}"
+                yield f"{where}: the compiler does not build {name}: {complaint}"
             built = set(found["built"]) & set(stages)
             for kind, names in cuda_matrix.refusals(record["stages"], built, arch).items():
                 if names != found[kind]:
-                    yield f"{where}: '{kind}' has not the stages that refuse by what they ask for"
+                    yield f"{where}: the list '{kind}' differs from the stages whose requirements the GPU does not satisfy"
 
 
 def table(record):
@@ -103,10 +103,10 @@ def table(record):
 def main():
     stages, record = cuda_matrix.sources(), cuda_matrix.read_record()
     tap.report([
-        ("the configuration names toolkits and architectures that cannot be used", toolkits()),
-        ("stages refuse a GPU that lacks what they name", needs(stages)),
-        ("the record of toolkits fits the sources", recorded(record, stages)),
-        ("the README has the table of the record", table(record)),
+        ("the configuration reports toolkits and architectures that cannot be used, and the reason", toolkits()),
+        ("the requirement that a stage states equals the one that its code checks", needs(stages)),
+        ("the record of toolkits agrees with the sources", recorded(record, stages)),
+        ("the README contains the table of the record", table(record)),
     ])
 
 

@@ -77,16 +77,16 @@ def refusals(folder):
                               (("./climb",), "unrecognized arguments"), (("--altern", "--", "a"), "unrecognized arguments")):
         status, output = run(*arguments)
         if status != 2 or reason not in output:
-            yield f"{arguments}: status {status}: {output}"
+            yield f"{arguments}: the exit status is {status}, and the output is {output}"
 
 
 def help_is_printed():
     """Yields options that --help does not describe."""
     status, output = run("--help")
     if status != 0:
-        yield f"status {status}"
-    yield from (f"{option} is missing" for option in ("--suite", "--alternate", "--user", "--include", "--prepare", "--cache",
-                                                      "--keep", "77") if option not in output)
+        yield f"--help ends with status {status}"
+    yield from (f"--help does not describe {option}" for option in (
+        "--suite", "--alternate", "--user", "--include", "--prepare", "--cache", "--keep", "77") if option not in output)
 
 
 def unavailable(folder):
@@ -96,9 +96,9 @@ def unavailable(folder):
     status, output = run("--cache", folder / "cache", "--", "./climb", env={"PATH": str(folder / "tools"), "HOME": str(folder)})
     reason = "is missing; install the package" if os.geteuid() == 0 else "needs root rights"
     if status != from_nothing.UNAVAILABLE or output.count("\n") != 1 or reason not in output:
-        yield f"status {status}: {output}"
+        yield f"the exit status is {status}, and the output is {output}"
     if (folder / "cache").exists():
-        yield "the cache directory was made"
+        yield "the script creates the cache directory although it cannot run"
 
 
 def options_are_read(folder):
@@ -109,7 +109,7 @@ def options_are_read(folder):
     expected = {"suite": "bookworm", "alternate": False, "user": True, "include": ["sudo", "g++"], "prepare": ["a b", "c"],
                 "cache": folder, "keep": folder / "new", "commands": [["./climb"], ["./climb", "test", "--quick"]]}
     if vars(options) != expected:
-        yield f"{vars(options)}"
+        yield f"the options are read as {vars(options)}"
     again = json.loads(json.dumps(vars(options), default=str))
     if again["commands"] != expected["commands"] or again["include"] != expected["include"]:
         yield f"the inner process reads {again}"
@@ -125,26 +125,26 @@ def configuration_is_read(folder):
     expected = ("deb https://mirror.example/debian trixie main\ndeb https://mirror.example/debian trixie-updates main\n"
                 "deb https://mirror.example/security trixie-security main\n")
     if mirror != "https://mirror.example/debian" or text != expected:
-        yield f"sources: {mirror}, {text}"
+        yield f"the mirror is read as {mirror}, and the sources of the root are {text}"
     for own in (None, "bullseye"):
         if from_nothing.sources_of_root("trixie", entries, own) != (None, None):
             yield f"a mirror is found on a machine of {own}"
     options = from_nothing.options_of_apt(APT_OPTIONS).splitlines()
     if options != [line for line in APT_OPTIONS.splitlines() if "Proxy \"" in line or "CaInfo" in line or "Retries" in line]:
-        yield f"options of apt: {options}"
+        yield f"the options of apt are read as {options}"
     one, two = (f"-----BEGIN CERTIFICATE-----\n{letter}/+=\n-----END CERTIFICATE-----" for letter in "AB")
     if from_nothing.certificates(f"# a name\n{one}\n{two}\n") != [one, two]:
-        yield "certificates"
+        yield "two certificates in one file are not separated"
     variables = from_nothing.handed_over({"https_proxy": "p", "NO_PROXY": "n", "PIP_CERT": "/a/b.pem", "PIP_FIND_LINKS": "/wheels",
                                           "PIP_INDEX_URL": "i", "STAIRCASE_TEST_SEED": "1", "CXX": "clang++", "PATH": "/x"})
     if variables != {"https_proxy": "p", "NO_PROXY": "n", "PIP_CERT": from_nothing.CERTIFICATES, "PIP_INDEX_URL": "i",
                      "STAIRCASE_TEST_SEED": "1"}:
-        yield f"variables: {variables}"
+        yield f"commands in the root get the variables {variables}"
     release = folder / "os-release"
     for text, name in (('ID=debian\nVERSION_CODENAME=bookworm\n', "bookworm"), ('ID="ubuntu"\nVERSION_CODENAME=noble\n', None)):
         release.write_text(text)
         if from_nothing.codename(release) != name:
-            yield f"codename: {from_nothing.codename(release)}"
+            yield f"the codename is read as {from_nothing.codename(release)}"
 
 
 def repository(folder):
@@ -181,14 +181,15 @@ def copy_is_right(folder):
     from_nothing.copy_checkout(source, copy)
     names = {path.name for path in copy.iterdir()} - {".git"}
     if names != {"kept", "changed with ä", "program", "picture", "staged", ".gitignore"}:
-        yield f"the copy has {sorted(names)}"
-    yield from (f"'{name}' differs" for name in names if (copy / name).read_bytes() != (source / name).read_bytes())
+        yield f"the copy contains {sorted(names)}"
+    yield from (f"the copy of '{name}' differs"
+                for name in names if (copy / name).read_bytes() != (source / name).read_bytes())
     if not (copy / "program").stat().st_mode & stat.S_IXUSR:
-        yield "a program is not executable"
+        yield "the copy of a program is not executable"
     heads = [subprocess.run(["git", "-C", where, "rev-parse", "HEAD"], capture_output=True, check=True).stdout
              for where in (source, copy)]
     if heads[0] != heads[1]:
-        yield "the last commit differs"
+        yield "the copy has another last commit"
     if from_nothing.suite_by_parity(source) != "bookworm":
         yield "an even number of commits does not choose bookworm"
     subprocess.run(["git", "-C", source, "reset", "--quiet", "--hard", "HEAD~1"], check=True)
@@ -197,10 +198,10 @@ def copy_is_right(folder):
     from_nothing.copy_checkout(source, folder / "clean copy")
     try:
         from_nothing.suite_by_parity(folder)
-        yield "a folder without commits has a parity"
+        yield "--alternate chooses a suite in a folder without commits"
     except from_nothing.Failure as failure:
         if "--suite" not in str(failure):
-            yield f"{failure}"
+            yield f"the message does not name --suite: {failure}"
 
 
 def table_is_right():
@@ -211,12 +212,12 @@ def table_is_right():
     lines = from_nothing.table(rows)
     for fragment, line in zip(("suite   command", "./climb", "failed, signal 9", "3 passed, 1 failed, 0 skipped, exit status 1"), lines):
         if fragment not in line:
-            yield f"'{fragment}' is not in: {line}"
+            yield f"the line lacks '{fragment}': {line}"
     if len({len(line) for line in lines}) != 1 or len(lines[0]) > 130:
-        yield f"widths: {[len(line) for line in lines]}"
+        yield f"the lines of the table have the lengths {[len(line) for line in lines]}"
     for time, line in zip(("1 min 00 s", "  5 s", "2 min 05 s"), lines[1:]):
         if not line.endswith(time):
-            yield f"'{time}' does not end: {line}"
+            yield f"the line does not end with '{time}': {line}"
 
 
 def output_is_passed_on():
@@ -235,19 +236,22 @@ def output_is_passed_on():
                 os.dup2(saved, 1)
                 os.close(saved)
         if found != expected:
-            yield f"{command}: {found}"
+            yield f"the status and the last line of {command} are {found}, not {expected}"
 
 
 def main():
     """Prints one TAP line per check."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        tap.report((("wrong command lines are refused", refusals(folder)), ("help describes every option", help_is_printed()),
-                    ("what is missing is reported in one line", unavailable(folder)),
-                    ("options and commands are read", options_are_read(folder)),
-                    ("the configuration of a machine is read", configuration_is_read(folder)),
-                    ("the checkout is copied with its changes", copy_is_right(folder)),
-                    ("the table is aligned", table_is_right()), ("output and status are passed on", output_is_passed_on())))
+        tap.report((("wrong command lines are refused with status 2 and the reason", refusals(folder)),
+                    ("--help describes every option", help_is_printed()),
+                    ("a missing program or right is reported in one line with status 77", unavailable(folder)),
+                    ("the command line is split into options and commands", options_are_read(folder)),
+                    ("the root gets the mirrors, options of apt, certificates and variables of the machine",
+                     configuration_is_read(folder)),
+                    ("the copy of the checkout contains uncommitted changes and no untracked files", copy_is_right(folder)),
+                    ("the table is aligned, and shows outcomes and durations", table_is_right()),
+                    ("the exit status and the last line of each command are returned", output_is_passed_on())))
 
 
 main()

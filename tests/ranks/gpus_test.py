@@ -43,34 +43,34 @@ def differences(directory, *arguments):
             own = run(PROGRAM, *options, *arguments, "--output", directory / "own.npy", CUDA_ON_CPU_DEVICES=str(gpus))
             where = f"{gpus} GPUs, {shape}, {steps} steps, {precision}, STAIRCASE_TEST_SEED={SEED}"
             if zero.returncode or own.returncode:
-                yield f"{where}: {zero.stderr}{own.returncode} {own.stderr}"
+                yield f"{where}: a program fails: {zero.stderr}{own.returncode} {own.stderr}"
                 continue
             error = abs(numpy.load(directory / "zero.npy") - numpy.load(directory / "own.npy")).max()
             rounding = 4 * numpy.finfo(precision.replace("f", "float")).eps * (steps + 1) * abs(field).max()
             if not error <= (rounding if steps > 0 else 0):
-                yield f"{where}: the field differs by {error}"
+                yield f"{where}: the field differs from stage zero's by {error}"
 
 
-def raced(directory):
+def races(directory):
     """Yields the findings of the analysis."""
     yield from differences(directory, "--analyze")
 
 
-def unlike(directory):
+def changed_bits(directory):
     """Yields numbers of GPUs, given as a parameter, that change a digit of the result."""
     fields = []
     for gpus in range(5):
         own = run(PROGRAM, "--dataset", "tiny", "--set", f"gpus={gpus}", "--output", directory / "own.npy",
                   CUDA_ON_CPU_DEVICES="4")
         if own.returncode:
-            yield f"gpus={gpus}: {own.stderr}"
+            yield f"the program fails with gpus={gpus}: {own.stderr}"
         else:
             fields.append(numpy.load(directory / "own.npy"))
     if not all(numpy.array_equal(field, fields[0]) for field in fields):
-        yield "the digits differ"
+        yield "the fields for gpus=0 to 4 differ"
 
 
-def careless(directory):
+def wrong_failures(directory):
     """Yields refusals and failures that print no sentence, or that leave a file."""
     for expected, arguments, environment in ((77, ("--set", "gpus=3"), {"CUDA_ON_CPU_DEVICES": "2"}),
                                              (2, ("--set", "gpus=17"), {}), (2, ("--set", "gpus=-1"), {}),
@@ -79,12 +79,14 @@ def careless(directory):
         own = run(PROGRAM, "--dataset", "tiny", *arguments, "--output", directory / "own.npy",
                   **({"CUDA_ON_CPU_DEVICES": "3"} | environment))
         if own.returncode != expected or own.stdout or own.stderr.count("\n") != 1:
-            yield f"{arguments} {environment}: {own.returncode}, {own.stdout!r} {own.stderr!r}"
-        yield from (f"{path} is left" for path in directory.iterdir())
+            yield (f"{arguments} {environment}: the exit status is {own.returncode}, not {expected}, "
+                   f"or the message is not one line: "
+                   f"{own.stdout!r} {own.stderr!r}")
+        yield from (f"{arguments} {environment}: the file {path} remains" for path in directory.iterdir())
     # Copies pass through the host if GPUs have no peer access. Stores of kernels cannot do so.
     own = run(PROGRAM, "--dataset", "tiny", CUDA_ON_CPU_DEVICES="3", CUDA_ON_CPU_PEERS="2")
     if own.returncode != (77 if "11_" in PROGRAM else 0) or own.stderr.count("\n") != (1 if own.returncode else 0):
-        yield f"GPUs that do not reach each other: {own.returncode}, {own.stderr!r}"
+        yield f"without peer access, the program ends with status {own.returncode}: {own.stderr!r}"
 
 
 def in_a_directory(problems):
@@ -93,8 +95,8 @@ def in_a_directory(problems):
         yield from problems(pathlib.Path(directory))
 
 
-tap.report([(what, in_a_directory(problems)) for what, problems in (
-    ("fields are stage zero's on 1, 2, 3, 4 and 7 GPUs", differences),
-    ("any number of GPUs gives the same digits", unlike),
-    *([("no access races", raced)] if pathlib.Path(PROGRAM + "-analyze").exists() else []),
-    ("what cannot be done is refused, and what fails leaves nothing", careless))])
+tap.report([(title, in_a_directory(problems)) for title, problems in (
+    ("on 1, 2, 3, 4 and 7 GPUs the field agrees with stage zero's up to rounding", differences),
+    ("the number of GPUs changes no bit of the field", changed_bits),
+    *([("the analysis finds no race", races)] if pathlib.Path(PROGRAM + "-analyze").exists() else []),
+    ("impossible requests are refused in one sentence, and failures leave no file", wrong_failures))])

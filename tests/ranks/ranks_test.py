@@ -29,7 +29,7 @@ WIDE = STAGE.endswith("wide_halo")
 MORE = {"06_mpi_and_openmp": [{"threads": 3}, {"threads": 2}, {}],
         "07_shared_windows": [{"node": 2}, {}, {"node": 3}, {"node": 1}]}.get(STAGE, [{}])
 RANKS = (1, 2, 3, 4, 6, 7)
-GIVEN_BACK = ("requests", "types", "communicators", "groups", "windows")
+FREED = ("requests", "types", "communicators", "groups", "windows")
 SHAPES = ((7, 7), (23, 31), (7, 60), (50, 8), (101, 13), (8, 97), (16, 16), (9, 11))
 SEED = int(os.environ.get("STAIRCASE_TEST_SEED", secrets.randbits(30)))
 RANDOM = numpy.random.default_rng(SEED)
@@ -87,18 +87,18 @@ def differences(directory):
             own = started(ranks, *options, *settings(**more), "--output", directory / "own.npy")
             where = f"{ranks} ranks, {shape}, {precision}, {more}, STAIRCASE_TEST_SEED={SEED}"
             if zero.returncode or own.returncode:
-                yield f"{where}: {zero.stderr}{own.returncode} {own.stderr}"
+                yield f"{where}: a program fails: {zero.stderr}{own.returncode} {own.stderr}"
                 continue
             expected, found = numpy.load(directory / "zero.npy"), numpy.load(directory / "own.npy")
             if found.dtype != expected.dtype or not numpy.array_equal(found, expected):
-                yield f"{where}: the field differs"
+                yield f"{where}: the field differs from stage zero's"
             if not numpy.isfinite(found).all():
-                yield f"{where}: the field is not finite"
+                yield f"{where}: the field contains infinities or NaN"
     if sorted(path.name for path in directory.iterdir()) != ["in.npy", "own.npy", "zero.npy"]:
-        yield f"files are left: {list(directory.iterdir())}"
+        yield f"the directory contains other files than input and output: {list(directory.iterdir())}"
 
 
-def unlike_widths(directory):
+def wrong_widths(directory):
     """Yields widths of halos, up to the smallest block's edge, that change the field."""
     numpy.save(directory / "in.npy", RANDOM.standard_normal((25, 37)))
     options = ["--dataset", "tiny", "--input", directory / "in.npy", *settings(steps=13, vy=-0.7)]
@@ -107,12 +107,12 @@ def unlike_widths(directory):
     for ranks, width in ((1, 24), (1, 25), (2, 12), (4, 1), (4, 5), (4, 12), (6, 3), (6, 12), (7, 5))[WATCHED::1 + WATCHED]:
         own = started(ranks, *options, *settings(width=width), "--output", directory / "own.npy")
         if own.returncode:
-            yield f"{ranks} ranks, width={width}: {own.stderr}"
+            yield f"{ranks} ranks fail with width={width}: {own.stderr}"
         elif not numpy.array_equal(numpy.load(directory / "own.npy"), numpy.load(directory / "zero.npy")):
-            yield f"{ranks} ranks, width={width}, STAIRCASE_TEST_SEED={SEED}: the field differs"
+            yield f"{ranks} ranks, width={width}, STAIRCASE_TEST_SEED={SEED}: the field differs from stage zero's"
 
 
-def misread(directory):
+def wrong_inputs(directory):
     """Yields fields in another memory order or precision that are read wrongly."""
     field = RANDOM.standard_normal((13, 9))
     for array in (numpy.asfortranarray(field), field.astype("f4"), numpy.asfortranarray(field.astype("f4"))):
@@ -120,7 +120,7 @@ def misread(directory):
         own = started(4, "--dataset", "tiny", "--input", directory / "in.npy", *settings(steps=0), "--output",
                       directory / "own.npy")
         if own.returncode or not numpy.array_equal(numpy.load(directory / "own.npy"), array):
-            yield f"{array.dtype}, column-major {numpy.isfortran(array)}: {own.stderr or 'another field'}"
+            yield f"a field of {array.dtype} (column-major: {numpy.isfortran(array)}) is read wrongly: {own.stderr}"
 
 
 def counted(directory, ranks, *arguments, program=PROGRAM):
@@ -152,7 +152,7 @@ def expected_of(rows, cols, ranks, rank, node, width):
     return len(sent), width * sum(sent)
 
 
-def miscounted(directory):
+def wrong_counts(directory):
     """Yields messages and bytes that differ from the formulas, and objects that are never freed."""
     steps = 11
     forms = [{"width": width} for width in (1, 4, 9)] if WIDE else MORE
@@ -164,34 +164,34 @@ def miscounted(directory):
             exchanges = -(-steps // width) + GPUS  # with GPUs, the first exchange precedes the steps
             where = f"{rows} × {cols}, {more}, rank {rank} of {ranks}"
             if (own["messages"], own["bytes"]) != (exchanges * messages, exchanges * size):
-                yield f"{where}: {own}, not {exchanges} times {messages} messages of {size} bytes"
-            left = {name: own[name] for name in GIVEN_BACK if own[name]}
+                yield f"{where}: the counts are {own}, not {exchanges} times {messages} messages with {size} bytes"
+            left = {name: own[name] for name in FREED if own[name]}
             if left:
-                yield f"{where} leaves {left}"
+                yield f"{where} does not free {left}"
             if own["by_others"]:
-                yield f"{where}: another thread than the first calls MPI"
+                yield f"{where}: a thread other than the first calls MPI"
         for sent, received in (("messages", "received"), ("bytes", "bytes_received")):
             if sum(own[sent] for own in ranks_counted) != sum(own[received] for own in ranks_counted):
-                yield f"{ranks} ranks: not all {sent} are received"
+                yield f"{ranks} ranks do not receive all {sent} that they send"
 
 
-def overlooked(directory):
+def missed_leaks(directory):
     """Yields objects that the careless program does not free and that the counts do not show."""
     own, = counted(directory, 1, program=CARELESS[0])
-    for name, number in (*((name, 1) for name in (*GIVEN_BACK, "by_others", "messages")), ("bytes", 16)):
+    for name, number in (*((name, 1) for name in (*FREED, "by_others", "messages")), ("bytes", 16)):
         if own[name] != number:
-            yield f"{name}: {own[name]}, not {number}"
+            yield f"the count of {name} is {own[name]}, not {number}"
 
 
 def refusal(result, status, *fragments):
     """Yields the differences from a correct refusal: one line, and nothing else."""
     if result.returncode != status:
-        yield f"status {result.returncode}, not {status}: {result.stderr}"
+        yield f"the exit status is {result.returncode}, not {status}: {result.stderr}"
     if result.stdout or result.stderr.count("\n") != 1:
-        yield f"not one sentence: {result.stdout!r} {result.stderr!r}"
+        yield f"the output is not one line on standard error: {result.stdout!r} {result.stderr!r}"
     for fragment in fragments:
         if fragment not in result.stderr:
-            yield f"'{fragment}' is not in: {result.stderr}"
+            yield f"the message lacks '{fragment}': {result.stderr}"
 
 
 def not_refused(directory):
@@ -222,7 +222,7 @@ def not_refused(directory):
     yield from refusal(alone, 77, "4 processes", "Open MPI")
 
 
-def survived(directory):
+def wrong_failures(directory):
     """Yields failures of one rank that do not end all ranks with one sentence, or that leave a file."""
     call = "Waitall" if STAGE[:2] in ("03", "04", "06", "07") else "Sendrecv"
     # The harness allocates the first window.
@@ -234,21 +234,22 @@ def survived(directory):
         for problem in refusal(result, status, said):
             yield f"{failing}: {problem}"
         if list(directory.iterdir()):
-            yield f"{failing} leaves {list(directory.iterdir())}"
+            yield f"after {failing}, these files remain: {list(directory.iterdir())}"
 
 
-def misrecorded(_):
+def wrong_records(_):
     """Yields data about the ranks that a record lacks."""
     record = json.loads(started(3, "--dataset", "tiny", "--repeat", "2", "--json", "-").stdout)
     if record["ranks"] != 3:
-        yield f"{record['ranks']} ranks"
+        yield f"the record has {record['ranks']} ranks, not 3"
     for repeat in record["repeats"]:
         kernels = [phases["kernels"] for phases in repeat["phases_of_ranks"]]
         if len(kernels) != 3 or max(kernels) != repeat["phases"]["kernels"]:
-            yield f"the phases are not those of the slowest rank: {kernels}, {repeat['phases']}"
+            yield (f"the record lacks phases of a rank, or does not show those of the slowest one: {kernels}, "
+                   f"{repeat['phases']}")
 
 
-def misshared(_):
+def wrong_threads(_):
     """Yields numbers of threads that are neither the requested number nor a rank's share of the cores."""
     cores = len(os.sched_getaffinity(0))
     for ranks, threads, arguments, environment in (
@@ -257,7 +258,7 @@ def misshared(_):
         result = started(ranks, "--dataset", "tiny", "--json", "-", *arguments, **environment)
         found = result.stderr or json.loads(result.stdout)["threads"]
         if found != threads:
-            yield f"{ranks} ranks, {arguments}, {environment}: {found} threads, not {threads}"
+            yield f"{ranks} ranks, {arguments}, {environment}: each rank has {found} threads, not {threads}"
 
 
 def in_a_directory(problems):
@@ -266,13 +267,15 @@ def in_a_directory(problems):
         yield from problems(pathlib.Path(directory))
 
 
-tap.report([(what, in_a_directory(problems)) for what, problems in (
-    ("fields are stage zero's on 1, 2, 3, 4, 6 and 7 ranks", differences),
-    *([("halos of any width give the same digits", unlike_widths)] if WIDE else []),
-    ("fields in another order or precision are read", misread),
-    *([] if WATCHED else [("messages and bytes are what the formulas say, and all is given back", miscounted)]),
-    *([("what is not given back is found", overlooked)] if CARELESS else []),
-    ("what cannot be done is refused", not_refused),
-    ("a rank that fails ends all", survived),
-    ("a record has the phases of each rank", misrecorded),
-    *([("threads are requested, or the ranks share the cores", misshared)] if STAGE == "06_mpi_and_openmp" else []))])
+tap.report([(title, in_a_directory(problems)) for title, problems in (
+    ("on 1, 2, 3, 4, 6 and 7 ranks the field agrees with stage zero's bit for bit", differences),
+    *([("the width of the halos changes no bit of the field", wrong_widths)] if WIDE else []),
+    ("ranks read fields in column-major order and in another precision", wrong_inputs),
+    *([] if WATCHED else [("ranks send the messages and bytes that the formulas predict, and free all objects",
+                           wrong_counts)]),
+    *([("the counts show each object that a program does not free", missed_leaks)] if CARELESS else []),
+    ("bad input is refused in one sentence of one rank", not_refused),
+    ("the failure of one rank ends all ranks with one sentence and leaves no file", wrong_failures),
+    ("the record contains the phases of each rank", wrong_records),
+    *([("each rank has the requested number of threads, or its share of the cores", wrong_threads)]
+      if STAGE == "06_mpi_and_openmp" else []))])

@@ -42,11 +42,11 @@ def pack():
 def incomplete(files):
     """Yields files of the last commit that are omitted, additional files, and a wrong revision."""
     committed = set(git("ls-tree", "-r", "--name-only", "HEAD")) | {"revision.txt"}
-    yield from (f"{path} is left out" for path in sorted(committed - set(files)))
-    yield from (f"{path} is packed" for path in sorted(set(files) - committed))
+    yield from (f"the tarball lacks {path}" for path in sorted(committed - set(files)))
+    yield from (f"the tarball contains {path}, which is not in the commit" for path in sorted(set(files) - committed))
     revision = git("describe", "--always", "--exclude=*", "HEAD")[0]
     if "revision.txt" in files and files["revision.txt"][1].decode().strip() != revision:
-        yield f"the revision is {files['revision.txt'][1]}, not {revision}"
+        yield f"the tarball's revision is {files['revision.txt'][1]}, not {revision}"
 
 
 def ignored():
@@ -58,8 +58,8 @@ def ignored():
     used = {path for path in map(pathlib.Path, used) if path.is_relative_to(ROOT) and not path.is_relative_to(BUILD)}
     kept = set(git("ls-files", "--cached", "--others", "--exclude-standard"))
     if len(used) < 40:
-        yield f"the build reads {len(used)} files"
-    yield from sorted({str(path.relative_to(ROOT)) for path in used} - kept)
+        yield f"the build reads only {len(used)} files"
+    yield from (f"git ignores {path}" for path in sorted({str(path.relative_to(ROOT)) for path in used} - kept))
 
 
 def unwanted(files):
@@ -67,39 +67,40 @@ def unwanted(files):
     for path, (entry, content) in files.items():
         kind = pathlib.Path(path).suffix
         if kind not in KINDS or kind in (".png", ".svg") and not path.startswith(("docs/pictures/", "docs/theme/")):
-            yield f"{path}: of this kind there is no other"
+            yield f"{path} has an unexpected file type"
         if entry.size > MOST_BYTES:
-            yield f"{path} has {entry.size} bytes"
+            yield f"{path} has {entry.size} bytes, more than {MOST_BYTES}"
         if not entry.issym() and bool(entry.mode & 0o111) != (path in PROGRAMS):
-            yield f"{path}: mode {entry.mode:o}"
+            yield f"{path} has the wrong mode {entry.mode:o}"
         found = OF_A_MACHINE.search(content)
         if found and path != "tests/dist_test.py":
-            yield f"{path} names {found[0].decode()}"
+            yield f"{path} contains the local path {found[0].decode()}"
 
 
-def unnoticed(files):
+def accepted_faults(files):
     """Yields unwanted files that the check accepts."""
     entry = tarfile.TarInfo()
     for path, content in (("screenshot.png", b""), ("stages/a.o", b""), ("a.md", b"see /home/" b"me"), ("a.json", b"0" * MOST_BYTES * 2)):
         entry.size, entry.mode = len(content), 0o644
         if not list(unwanted({path: (entry, content)})):
-            yield path
+            yield f"{path} is accepted"
     entry.size, entry.mode = 1, 0o755
     if not list(unwanted({"a.py": (entry, b"")})):
-        yield "a program"
+        yield "an unexpected executable file is accepted"
     if not list(incomplete({path: file for path, file in files.items() if path != "README.md"})):
-        yield "a file that is left out"
+        yield "a missing file is accepted"
 
 
 def main():
     """Prints one TAP line per check."""
     if subprocess.run(["git", "--git-dir", ROOT / ".git", "rev-parse", "HEAD"], capture_output=True).returncode != 0:
-        tap.skip("this is no git repository, or one that git does not read")
+        tap.skip("this directory is not a git repository that git can read")
         return
     files = pack()
-    tap.report((("all of the last commit is packed, and its revision", incomplete(files)),
-                ("git keeps all that the build reads", ignored()), ("nothing is packed that should not be", unwanted(files)),
-                ("planted mistakes are noticed", unnoticed(files))))
+    tap.report((("the tarball contains exactly the files of the last commit, and its revision", incomplete(files)),
+                ("git does not ignore any file that the build reads", ignored()),
+                ("no file of the tarball has a wrong type, size or mode, or contains a local path", unwanted(files)),
+                ("seeded faults are found", accepted_faults(files))))
 
 
 main()

@@ -45,7 +45,8 @@ def misplaced(directory):
     wanted = {path.relative_to("/") for path in wanted}
     html = (DOC / "html").relative_to("/")
     yield from (f"{path} is missing" for path in sorted(wanted - installed))
-    yield from (f"{path} is installed" for path in sorted(installed - wanted) if not path.is_relative_to(html))
+    yield from (f"{path} is installed, and no program searches for it there"
+                for path in sorted(installed - wanted) if not path.is_relative_to(html))
 
 
 def wrong_book(directory):
@@ -53,9 +54,9 @@ def wrong_book(directory):
     built, installed = BUILD / "docs" / "html", below(directory, DOC) / "html"
     pages = [path.relative_to(built) for path in built.rglob("*") if path.is_file()]
     same, *others = filecmp.cmpfiles(built, installed, pages)
-    yield from (str(page) for pages in others for page in pages)
+    yield from (f"{page} is not installed, or differs from the built page" for pages in others for page in pages)
     if installed.exists() and not pages:
-        yield "a book that was not built"
+        yield "a book is installed that was not built"
 
 
 def run(directory, *arguments):
@@ -64,7 +65,7 @@ def run(directory, *arguments):
         return subprocess.run([below(directory, BIN) / "climb", *arguments], cwd=elsewhere, text=True, capture_output=True)
 
 
-def lost_by_runner(directory):
+def missed_by_runner(directory):
     """Yields stages, figures and sources that the installed runner does not find."""
     built = subprocess.run([BUILD / "common/climb/climb", "--source", ROOT, "--list"], text=True, capture_output=True).stdout
     listed = run(directory, "--list")
@@ -72,28 +73,28 @@ def lost_by_runner(directory):
         yield f"--list prints other stages than the built runner: {listed.stderr or listed.stdout}"
     result = run(directory, "ata", "--stages", "00,01,03", "--dataset", "tiny", "--repeat", "1", "--json", "-")
     if result.returncode != 0:
-        yield f"a run fails: {result.stderr}"
+        yield f"the installed runner cannot run stages: {result.stderr}"
         return
     recording = json.loads(result.stdout)
     described = json.loads(subprocess.run([BUILD / "stages/ata-00_original", "--dataset", "tiny", "--json", "-"], text=True,
                                           capture_output=True).stdout)
     if recording["revision"] != described["revision"]:
-        yield f"the revision is {recording['revision']}, not {described['revision']}"
+        yield f"the runner reports revision {recording['revision']}, not {described['revision']}"
     for record in recording["runs"][0]["records"]:
         if record["verdict"] not in ("reference", "matches"):
-            yield f"{record['stage']} {record['verdict']}: {record.get('reason')}"
+            yield f"the verdict on {record['stage']} is '{record['verdict']}': {record.get('reason')}"
         if ("lines_added" in record) != (record["stage"] != "00_original"):
-            yield f"{record['stage']}: the source for the diff is not found"
+            yield f"the runner does not find the sources for the diff of {record['stage']}"
     # On a machine with a GPU, no recorded results are shown.
     table = run(directory, "ata", "--stages", "00,01,03", "--dataset", "small", "--repeat", "1").stdout
     if "checked" in table and "recorded on an NVIDIA H200" not in table:
-        yield f"the recorded times are not found: {table}"
+        yield f"the runner does not find the recorded times: {table}"
     walk = run(directory, "ata", "--step", "--stages", "00-01", "--dataset", "tiny", "--repeat", "1")
     if walk.returncode != 0 or "+#pragma omp" not in walk.stdout or "see --source" in walk.stdout:
-        yield f"the walk shows no source or diff: {walk.stdout[:200]}{walk.stderr}"
+        yield f"--step shows no source or no diff: {walk.stdout[:200]}{walk.stderr}"
 
 
-def lost_by_command(directory):
+def missed_by_command(directory):
     """Yields sources that the installed cuda-on-cpu does not compile, or whose programs do not run."""
     with tempfile.TemporaryDirectory() as elsewhere:
         source = pathlib.Path(elsewhere) / "one.cu"
@@ -103,9 +104,9 @@ def lost_by_command(directory):
             result = subprocess.run([below(directory, BIN) / "cuda-on-cpu", *flag, source, "-o", source.with_suffix("")], cwd=elsewhere,
                                     text=True, capture_output=True)
             if result.returncode != 0:
-                yield f"{flag}: {result.stderr}"
+                yield f"cuda-on-cpu {flag} does not compile a source: {result.stderr}"
             elif (status := subprocess.run([source.with_suffix("")], capture_output=True).returncode) != 7:
-                yield f"{flag}: the program ends with {status}"
+                yield f"the program that cuda-on-cpu {flag} builds ends with status {status}, not 7"
 
 
 def without_code_for_gpu(path):
@@ -121,19 +122,21 @@ def traces_of_build(directory):
         if path.suffix == ".txt":
             continue
         program = without_code_for_gpu(path)
-        yield from (f"{path.name} names {place}" for place in {str(ROOT), str(BUILD)} if place.encode() + b"/" in program)
+        yield from (f"{path.name} contains the path {place}"
+                    for place in {str(ROOT), str(BUILD)} if place.encode() + b"/" in program)
 
 
 def main():
     """Prints one TAP line per check."""
-    checks = [("everything is where it belongs", misplaced), ("the book is installed if it is built", wrong_book),
-              ("the installed runner finds programs, sources and revision", lost_by_runner),
-              ("the installed cuda-on-cpu finds headers and libraries", lost_by_command),
-              ("no program looks for something where it was built", traces_of_build)]
+    checks = [("all files are installed to the directories in which programs search for them", misplaced),
+              ("the book is installed exactly if it is built", wrong_book),
+              ("the installed runner finds programs, sources, recorded times and the revision", missed_by_runner),
+              ("the installed cuda-on-cpu compiles programs that run", missed_by_command),
+              ("no installed program contains the path of the build directory", traces_of_build)]
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
         install(directory)
-        tap.report((what, check(directory)) for what, check in checks)
+        tap.report((title, check(directory)) for title, check in checks)
 
 
 main()

@@ -67,20 +67,20 @@ def wrong_choices():
                            ["--no-suite=quick", "--no-suite=unit", "launcher", "gallery"]])):
         result, calls = run(words)
         if calls != expected or result.returncode != 0:
-            yield f"{words} calls Meson with {calls}: {result.stderr}"
+            yield f"run_tests.py {words} calls Meson with {calls}, not with {expected}: {result.stderr}"
 
 
-def taken_words():
+def accepted_words():
     """Yields words that select nothing and are not refused in one sentence."""
     for word in ("atta", "", "00_original", "Runner"):
         result, calls = run(["ata", word])
         if result.returncode != 2 or calls or result.stdout or result.stderr != (
                 f"run_tests: there are no tests '{word}'; choose from gpu, ata, some_work, contract, cpu-device, quick, "
                 "rounding, runner, stage-zero, unit\n"):
-            yield f"{word!r}: status {result.returncode}, {result.stderr}"
+            yield f"the word {word!r} leads to status {result.returncode} and to: {result.stderr}"
     result, calls = run(["--quick", "ata"])
     if result.returncode != 2 or calls or "takes no workload" not in result.stderr:
-        yield f"--quick with a workload: status {result.returncode}, {result.stderr}"
+        yield f"--quick with a workload leads to status {result.returncode} and to: {result.stderr}"
 
 
 def wrong_announcements():
@@ -92,9 +92,9 @@ def wrong_announcements():
         result, calls = run(words, durations=durations)
         if result.returncode != 0 or calls or result.stdout.count("\n") != 1 or any(
                 fragment not in result.stdout for fragment in fragments) or (words[1] == "0") == ("build" in result.stdout):
-            yield f"{words}: status {result.returncode}: {result.stdout}{result.stderr}"
+            yield f"{words} leads to status {result.returncode} and to: {result.stdout}{result.stderr}"
     if "about 1 minute" in run(["--announce", "0", "--quick"], durations={"quick - project:tiny ata": 36000.0})[0].stdout:
-        yield "the duration of an earlier run is not used"
+        yield "the estimate ignores the duration of an earlier run"
 
 
 def wrong_sums():
@@ -109,9 +109,9 @@ def wrong_sums():
         result, _ = run(words, report, status)
         lines = result.stdout.splitlines()
         if (result.returncode, lines[-1]) != expected:
-            yield f"{expected} expected, but status {result.returncode}: {result.stdout}{result.stderr}"
+            yield f"the output should be {expected}, but the status is {result.returncode}: {result.stdout}{result.stderr}"
         if (report == REPORT % BAD) != (lines[0] == "Failed: s: bad"):
-            yield f"what failed is not said: {result.stdout}"
+            yield f"the first line does not name the failed test case: {result.stdout}"
 
 
 def unnamed_failures():
@@ -129,10 +129,13 @@ def unnamed_failures():
               "  1..2", "  ok 1", "  waits", "1 passed, 2 failed, 1 skipped"])):
         result, _ = run([], report, 1, log)
         if result.stdout.splitlines() != expected or result.returncode != 1:
-            yield f"{expected} expected, but status {result.returncode}: {result.stdout}{result.stderr}"
+            yield f"the output should be {expected}, but the status is {result.returncode}: {result.stdout}{result.stderr}"
 
 
-CHECKS = (("what there is to do is announced", wrong_announcements), ("words choose workloads and suites", wrong_choices), ("other words are refused", taken_words),
-          ("the last line sums up", wrong_sums), ("what failed is named", unnamed_failures))
+CHECKS = (("--announce prints the numbers of build steps and tests, and their estimated duration", wrong_announcements),
+          ("words select the tests of workloads and suites", wrong_choices),
+          ("words that select no tests are refused in one sentence", accepted_words),
+          ("the last line sums up all runs, and the exit status agrees", wrong_sums),
+          ("each failed test is named with its output", unnamed_failures))
 
-tap.report((what, check()) for what, check in CHECKS)
+tap.report((title, check()) for title, check in CHECKS)

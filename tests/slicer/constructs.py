@@ -230,7 +230,7 @@ NARROW = [
     C("$A[std::abs(i - 3)] = $E;"), C("$A[i * 1L] = $E;"), C("$A[i + 0x1] = $E;"), C("$A[i + 0b10] = $E;"),
     C("$A[i + 010] = $E;"), C("$A[i + 1'0] = $E;"), C("$A[i + 1u] = $E;"),
 ]
-# Updates of one number, in an order that may matter.
+# Updates of one variable, in an order that may matter.
 UPDATES = [
     C("s += $E;"), C("s -= $E;"), C("s = s + $E;"), C("s = $E + s;"), C("s = $E - s;"), C("s = s - $E;"), C("s *= $E;"),
     C("s = s * 2;"), C("s /= 2;"), C("s = s / 2;"), C("s = s * 0.5 + $E;"), C("s += s;"), C("s += s + $E;"),

@@ -245,7 +245,7 @@ class Function:
     # --- Texts
 
     def words(self):
-        """All names in the function."""
+        """The set of all names in the function."""
         text = " ".join([*self.before, *self.after, *self.clauses, *self.extras])
         for loop in self.loops:
             text += f" {loop.first} {loop.condition} {' '.join(str(line) for line in loop.body if isinstance(line, str))}"

@@ -296,8 +296,8 @@ class Oracle:
             print(self.faults[-1], file=sys.stderr, flush=True)
 
 
-def seed_of_change(root):
-    """A seed that every change of the repository renews."""
+def seed_of_commit(root):
+    """A seed that depends on the last commit of the repository."""
     result = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=False)
     return int(result.stdout[:7], 16) if result.returncode == 0 else 1
 
@@ -314,7 +314,7 @@ def main():
     arguments = parser.parse_args()
     arguments.root, arguments.slice = arguments.root.resolve(), arguments.slice.resolve()
     if arguments.seed is None:
-        arguments.seed = int(os.environ.get("STAIRCASE_TEST_SEED") or seed_of_change(arguments.root))
+        arguments.seed = int(os.environ.get("STAIRCASE_TEST_SEED") or seed_of_commit(arguments.root))
     print(f"# STAIRCASE_TEST_SEED={arguments.seed}")
     source = random.Random(arguments.seed)
     oracle = Oracle(arguments)
@@ -335,9 +335,11 @@ def main():
     counts = oracle.counts
     seen = counts["controls that conflict"], counts["controls"]
     changed = counts["mutants with other verdicts"], counts["mutants"]
-    tap.report([("no wrong verdict on random functions", oracle.faults),
-                ("recorded runs show the conflicts of dependent loops", [f"{seen[0]} of {seen[1]}"] if seen[0] < 0.8 * seen[1] else []),
-                ("changes in one place change verdicts", [f"{changed[0]} of {changed[1]}"] if changed[0] < 0.3 * changed[1] else [])], None)
+    few_conflicts = [f"only {seen[0]} of {seen[1]} loops show a conflict"] if seen[0] < 0.8 * seen[1] else []
+    few_changes = [f"only {changed[0]} of {changed[1]} verdicts change"] if changed[0] < 0.3 * changed[1] else []
+    tap.report([("no run of a random function contradicts a verdict", oracle.faults),
+                ("at least 80 % of the dependent loops show a conflict in a recorded run", few_conflicts),
+                ("at least 30 % of the functions with a seeded dependence get another verdict", few_changes)], None)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ REFUTED = "void f(double* x, int n) {\n#pragma omp parallel for\n  for (int i = 
 
 
 def wrong_example():
-    """Differences between the report in the README and the output for its example."""
+    """Yields the output for the example of the README if it differs from the report in the README."""
     source = re.search(r"```cpp\n(.*?)```\n", README, re.DOTALL)[1]
     name, report = re.search(r"`slice --check (\S+)` prints this report:\n\n```\n(.*?)```\n", README, re.DOTALL).groups()
     with tempfile.TemporaryDirectory() as directory:
@@ -37,11 +37,11 @@ def unknown_options():
     known = subprocess.run([SLICE, "--help"], capture_output=True, text=True, check=True).stdout
     commands = re.findall(r"`(slice [^`]+)`", README)
     if len(commands) < 6:
-        yield f"only {len(commands)} commands"
+        yield f"the README has only {len(commands)} commands"
     for command in commands:
         for option in re.findall(r" (--?[a-z]+)", command.partition(" -- ")[0]):
             if not re.search(rf"^ +(?:-\w,)?{option}\b", known, re.MULTILINE):
-                yield f"{command}: there is no option {option}"
+                yield f"{command}: the tool has no option {option}"
 
 
 def script_of(step):
@@ -73,7 +73,7 @@ class Project:
 
 
 def wrong_workflow():
-    """Projects for which the workflow succeeds or fails wrongly, or does not report on every file."""
+    """Yields projects for which the workflow succeeds or fails wrongly, or does not report on every file."""
     plain = "int f(int x) { return x; }\n"
     lacking = PROVED.replace("size.hpp", "nowhere.hpp")
     for sources, status, reported in (
@@ -83,12 +83,12 @@ def wrong_workflow():
             ({"plain.cpp": plain}, 0, [])):
         with tempfile.TemporaryDirectory() as directory:
             result = Project(directory, sources).check()
-        said = result.stdout + result.stderr
-        missing = [word for word in reported if word not in said]
-        if result.returncode != status or missing or "plain.cpp" in said:
-            yield f"{list(sources)}: status {result.returncode}, {missing} missing in {said}"
+        output = result.stdout + result.stderr
+        missing = [word for word in reported if word not in output]
+        if result.returncode != status or missing or "plain.cpp" in output:
+            yield f"{list(sources)}: the exit status is {result.returncode}, and the output lacks {missing}: {output}"
 
 
-tap.report((("the example prints the report of the README", wrong_example()),
-            ("the tool has the options of the README", unknown_options()),
-            ("the workflow fails for wrong pragmas and unreadable files only", wrong_workflow())))
+tap.report((("the example of the README leads to the report in the README", wrong_example()),
+            ("the tool has every option that the README uses", unknown_options()),
+            ("the workflow fails only for refuted pragmas and unreadable files", wrong_workflow())))

@@ -43,28 +43,28 @@ def hard_loops():
     expected = {number: line.rpartition("// ")[2].split() for number, line in enumerate(
         source.read_text().splitlines(), 1) if line.strip().startswith("for ")}
     if len(expected) < 50:
-        yield f"only {len(expected)} loops"
+        yield f"hard.cpp contains only {len(expected)} loops"
     for number in sorted(expected.keys() | found.keys()):
         if expected.get(number) != found.get(number):
-            yield f"line {number}: {found.get(number)} instead of {expected.get(number)}"
+            yield f"line {number}: the verdict is {found.get(number)}, not {expected.get(number)}"
 
 
 def claims():
     """Yields pragmas that make a loop parallel and whose claim has no verdict, or a wrong one."""
     source = ROOT / "tests/slicer/claims.cpp"
     result = run("--check", source, *HEADERS)
-    found = {int(line): said for line, said in re.findall(
+    found = {int(line): verdict for line, verdict in re.findall(
         r"^  line (\d+) +#pragma omp .*: (proved|refuted|beyond)", result.stdout, re.MULTILINE)}
-    expected = {number: said[1] for number, line in enumerate(source.read_text().splitlines(), 1)
-                if (said := re.search(r"/[/*] (proved|refuted|beyond)", line))}
+    expected = {number: match[1] for number, line in enumerate(source.read_text().splitlines(), 1)
+                if (match := re.search(r"/[/*] (proved|refuted|beyond)", line))}
     if len(expected) < 28 or result.returncode != 1:
-        yield f"{len(expected)} pragmas, status {result.returncode}: {result.stderr}"
+        yield f"the file contains {len(expected)} pragmas, and the exit status is {result.returncode}: {result.stderr}"
     for number in sorted(expected.keys() | found.keys()):
         if expected.get(number) != found.get(number):
-            yield f"line {number}: {found.get(number)} instead of {expected.get(number)}"
+            yield f"line {number}: the verdict is {found.get(number)}, not {expected.get(number)}"
 
 
-def covered():
+def common_loops():
     """Yields verdicts that differ from the comments after the loops and pragmas of two more files, in C++ and in C."""
     for name, least in (("coverage.cpp", 40), ("coverage.c", 5)):
         source = ROOT / "tests/slicer" / name
@@ -82,16 +82,16 @@ def covered():
         claims = {number: line.rpartition("// ")[2] for number, line in lines if re.match(r"#pragma omp .*// \w+$", line)}
         found = {number: verdict for number, verdict in found.items() if number in expected}
         if len(expected) < least:
-            yield f"{name}: only {len(expected)} loops"
+            yield f"{name} contains only {len(expected)} loops"
         for what, wanted, got in (("loop", expected, found), ("pragma", claims, claimed)):
             for number in sorted(wanted):
                 if wanted[number] != got.get(number):
-                    yield f"{name}, {what} in line {number}: {got.get(number)} instead of {wanted[number]}"
+                    yield f"{name}, {what} in line {number}: the verdict is {got.get(number)}, not {wanted[number]}"
 
 
 # The checked property, the source, and texts that the report must contain.
 CLAUSES = (
-    ("a loop with nowait is proved under the assumption that code after the loop has other memory",
+    ("a loop with nowait is proved under the assumption that the following loop accesses other memory",
      """void f(double* a, double* b, long n) {
 #pragma omp parallel
   {
@@ -112,7 +112,7 @@ void g(double* a, long n) {
 }
 """, ("line 4    #pragma omp for nowait: proved", "line 5    `a` and `b` do not overlap",
       "line 13   #pragma omp for nowait: beyond affine: line 16 uses `a`")),
-    ("a private pointer has no value",
+    ("a pointer in a clause private has no initial value in a thread",
      """void f(double* a, double* b, long n) {
   double* p = a;
 #pragma omp parallel for private(p)
@@ -123,7 +123,7 @@ void g(double* a, long n) {
   for (long i = 0; i < n; ++i) a[i] = i;
 }
 """, ("private(p): beyond affine: `p` has no value in a thread at first", "lastprivate(a): beyond affine: ")),
-    ("lastprivate leaves the value of the last iteration only",
+    ("lastprivate keeps only the value of the last iteration",
      """long f(const int* a, long n) {
   long x = 0, y = 0;
 #pragma omp parallel for lastprivate(x)
@@ -134,7 +134,7 @@ void g(double* a, long n) {
   return x + y;
 }
 """, ("lastprivate(x): proved", "lastprivate(y): beyond affine: ", "line 4    an iteration runs, so `x` has a value")),
-    ("reduction(&&) combines truth values, and not bits",
+    ("reduction(&&) matches logical updates, and does not match bitwise updates",
      """bool all(const bool* x, long n) {
   bool s = true;
 #pragma omp parallel for reduction(&&: s)
@@ -162,7 +162,7 @@ int bits(const int* x, long n) {
 }
 """, ("all[:8]): proved", "all[:4]): beyond affine: the clause `reduction` names only a part of `all`", "h[:9]): proved",
       "line 8    subscripts of `h` are within `h[:9]`")),
-    ("a counter that a later pragma reads is needed after its loop",
+    ("a loop counter that a later pragma reads is live after the loop",
      """void f(double* a, int n) {
   int i;
 #pragma omp parallel for
@@ -171,7 +171,7 @@ int bits(const int* x, long n) {
   for (int j = 0; j < n; ++j) a[j] += 1;
 }
 """, ("line 3    #pragma omp parallel for: beyond affine: each thread has a `i` of its own, and the pragma in line 5 may need `i`",)),
-    ("a counter that a later construct does not name is not needed after its loop",
+    ("a loop counter is live after the loop only if later code reads it",
      """#include <cstdlib>
 void g(int);
 void f(int n) {
@@ -185,7 +185,7 @@ void f(int n) {
   g(j);
 }
 """, ("line 6    #pragma omp parallel for: proved", "line 8    #pragma omp parallel for: beyond affine: each thread has a `j` of its own")),
-    ("a loop does not wait for code in front of it without a barrier",
+    ("a loop is refuted if no barrier separates it from a conflicting write before it",
      """int f() {
   int a, i;
 #pragma omp parallel shared(a) private(i)
@@ -207,13 +207,13 @@ void f(int n) {
 }
 """, ("line 7    #pragma omp for reduction(+ : a): refuted: line 6 writes a, which i = 0 reads, and no barrier is between them",
       "line 15   #pragma omp for reduction(+ : a): proved")),
-    ("a loop whose sets are too complicated is unknown, within a fixed amount of work",
+    ("a loop with too complicated iteration sets is unknown after a bounded amount of work",
      "void f(double* a, long n" + "".join(f", long k{k}" for k in range(24)) + ") {\n"
      "#pragma omp parallel for\n"
      "  for (long i = 0; i < n; ++i) a[" + " + ".join(f"(i > k{k} ? i : k{k})" for k in range(24)) + "] = 1;\n}\n",
      ("line 3    for i      unknown: the sets of iterations are too complicated",
       "line 2    #pragma omp parallel for: beyond affine: the sets of iterations are too complicated")),
-    ("a template may be called with a vector of numbers",
+    ("a loop in a template is independent for arithmetic types, and unknown for classes with operators",
      """#include <vector>
 template <typename T>
 void added(std::vector<T>& x, const std::vector<T>& y, long n) {
@@ -242,7 +242,7 @@ def shows(source, lines):
         result = run("--check", path)
         for line in lines:
             if line not in result.stdout:
-                yield f"{line} is missing in\n{result.stdout}{result.stderr}"
+                yield f"the report lacks '{line}':\n{result.stdout}{result.stderr}"
 
 
 def commands():
@@ -266,7 +266,7 @@ def commands():
                                     (["src/other.cpp"], "'FAR'"), (["src/loop.cpp", "--", "-DFAR=9"], "'sizes.hpp' file not found")):
             result = run("--check", root / arguments[0], *arguments[1:])
             if expected not in result.stdout + result.stderr or result.returncode != (2 if "'" in expected else 0):
-                yield f"{arguments}: {result.returncode}, {result.stdout}{result.stderr}"
+                yield f"{arguments}: exit status {result.returncode}, {result.stdout}{result.stderr}"
 
 
 def sarif():
@@ -277,18 +277,18 @@ def sarif():
                           "  for (long i = 1; i < n; ++i) a[i] = a[i - 1];\n#pragma omp taskwait\n}\n")
         result = run("--check", source, "--json", out)
         if result.returncode != 1 or result.stdout:
-            yield f"{result.returncode}, {result.stdout}{result.stderr}"
+            yield f"the exit status is {result.returncode}, and the output is {result.stdout}{result.stderr}"
             return
         results = json.loads(out.read_text())["runs"][0]["results"]
         found = [(each["ruleId"], each["level"], each["locations"][0]["physicalLocation"]["region"]["startLine"])
                  for each in results]
         if found != [("refuted", "error", 2), ("not-covered", "note", 4)]:
-            yield str(found)
+            yield f"the SARIF results are {found}"
         elif "i = 2 reads a[1], which i = 1 writes" not in results[0]["message"]["text"]:
-            yield results[0]["message"]["text"]
+            yield f"the message does not name both iterations: {results[0]['message']['text']}"
 
 
-def asked_transformations():
+def requested_transformations():
     """Yields verdicts that differ from the comment after each pragma, and illegal transformations that are not refused."""
     source = ROOT / "tests/slicer/asked.cpp"
     found = {}
@@ -297,14 +297,14 @@ def asked_transformations():
         for ruling in loop.get("transformations", []):
             found.setdefault(ruling["line"], []).append(ruling["verdict"])
             if not ruling["reason"] and ruling["verdict"] != "legal":
-                yield f"{ruling}: no reason"
+                yield f"the verdict has no reason: {ruling}"
     expected = {number: line.rpartition("// ")[2].split() for number, line in enumerate(
         source.read_text().splitlines(), 1) if line.startswith("#pragma staircase")}
     if len(expected) < 30 or result.returncode != 1:
-        yield f"{len(expected)} pragmas, status {result.returncode}: {result.stderr}"
+        yield f"the file contains {len(expected)} pragmas, and the exit status is {result.returncode}: {result.stderr}"
     for number in sorted(expected.keys() | found.keys()):
         if expected.get(number) != found.get(number):
-            yield f"line {number}: {found.get(number)} instead of {expected.get(number)}"
+            yield f"line {number}: the verdict is {found.get(number)}, not {expected.get(number)}"
 
 
 def allowed_reductions():
@@ -313,11 +313,11 @@ def allowed_reductions():
         source = pathlib.Path(directory, "sum.cpp")
         source.write_text("void f(double* x, double& s) {\n#pragma staircase interchange(i, j)\n"
                           "  for (int i = 0; i < 4; ++i)\n    for (int j = 0; j < 4; ++j) s += x[4 * i + j];\n}\n")
-        for options, status, said in (([], 1, "reduction: i = 1, j = 0 reads s, which i = 0, j = 1 writes (flow)"),
-                                      (["--reductions"], 0, "interchange(i, j): legal up to rounding (+ s)")):
+        for options, status, fragment in (([], 1, "reduction: i = 1, j = 0 reads s, which i = 0, j = 1 writes (flow)"),
+                                          (["--reductions"], 0, "interchange(i, j): legal up to rounding (+ s)")):
             result = run("--check", *options, source)
-            if result.returncode != status or said not in result.stdout:
-                yield f"{options}: {result.returncode}, {result.stdout}"
+            if result.returncode != status or fragment not in result.stdout:
+                yield f"{options}: exit status {result.returncode}, {result.stdout}"
 
 
 def bad_requests():
@@ -341,7 +341,8 @@ def refused(arguments, fragments):
     result = run(*arguments)
     if result.returncode != 2 or result.stdout or result.stderr.count("\n") != 1 or any(
             fragment not in result.stderr for fragment in fragments):
-        yield f"{arguments}, {fragments}: {result.returncode}, {result.stdout[:80]}, {result.stderr}"
+        yield (f"{arguments}: status 2 and one line with {fragments} expected, but the exit status is {result.returncode}: "
+               f"{result.stdout[:80]}{result.stderr}")
 
 
 def launches():
@@ -356,13 +357,13 @@ def launches():
     lines = source.read_text().splitlines()
     for number, line in enumerate(lines, 1):
         if line.strip().startswith("for ") and found.get(number, {}).get("verdict") != line.rpartition("// ")[2]:
-            yield f"line {number}: {found.get(number)}"
+            yield f"line {number}: the verdict differs from the comment: {found.get(number)}"
         if "<<<" in line and f"in line {number}" not in found[number - 1]["reason"]:
-            yield f"line {number}: {found[number - 1]['reason']}"
+            yield f"line {number}: the reason does not name the line of the launch: {found[number - 1]['reason']}"
     # Precompiled headers are ignored if the language options differ, or if a header is newer.
-    unfit = run("--check", "--json", "-", source, *HEADERS, "-Icommon/cuda_on_cpu/include", "-std=c++17")
-    if unfit.stdout != result.stdout:
-        yield f"without precompiled headers: {unfit.stderr or unfit.stdout}"
+    without_precompiled = run("--check", "--json", "-", source, *HEADERS, "-Icommon/cuda_on_cpu/include", "-std=c++17")
+    if without_precompiled.stdout != result.stdout:
+        yield f"without precompiled headers, the output differs: {without_precompiled.stderr or without_precompiled.stdout}"
 
 
 def examples():
@@ -377,10 +378,10 @@ def wrong_lines(source, printed, claims):
     """Yields line numbers that the page of a stage names for a claim and that differ from the printed ones."""
     for text, claim, pragma in zip(printed, claims, proved.pragma_lines(source, claims)):
         if not text.startswith(f"  line {pragma} "):
-            yield f"the page says line {pragma} of: {text}"
+            yield f"the page names line {pragma} for the claim: {text}"
         named = re.search(r" in line (\d+)", text)
         if named and proved.named_line(claim["why"], source, pragma) != int(named[1]):
-            yield f"the page says line {proved.named_line(claim['why'], source, pragma)} of: {text}"
+            yield f"the page names line {proved.named_line(claim['why'], source, pragma)} in the reason of: {text}"
 
 
 class Recorded:
@@ -405,9 +406,9 @@ class Recorded:
             self.add("anti", cell, since, here)
             self.add("output", cell, {write} - {None} if not since else set(), here)
             self.memory[cell] = [here, set()]
-        held = self.slices.setdefault(number, (set(), set()))
-        held[0].update(cell[:2] for cell in reads)
-        held[1].update(cell[:2] for cell in writes)
+        cells = self.slices.setdefault(number, (set(), set()))
+        cells[0].update(cell[:2] for cell in reads)
+        cells[1].update(cell[:2] for cell in writes)
 
     def add(self, kind, cell, sources, sink):
         self.arrows |= {(kind, *cell[:2], source, sink) for source in sources if source != sink}
@@ -467,32 +468,32 @@ SMOOTHED = """void f(double* u, double& m, int n) {
 """
 
 
-def pairs_of(held):
-    return {(name, tuple(at)) for name, elements in held.items() for at in elements}
+def pairs_of(cells):
+    return {(name, tuple(at)) for name, elements in cells.items() for at in elements}
 
 
 def wrong_picture(nest, expected):
     """Yields points, dependences and slices that differ from those of a run."""
     points = [(s, tuple(point)) for s, each in enumerate(nest["statements"]) for point in each["points"]]
     if len(points) != len(set(points)) or set(points) != expected.points:
-        yield f"points {points}"
+        yield f"{nest['function']}: the points differ from those of a run: {points}"
     found = [(arrow["kind"], arrow["array"], tuple(arrow["element"]), *((end[0], tuple(end[1])) for end in (
         arrow["source"], arrow["sink"]))) for arrow in nest["arrows"]]
     if len(found) != len(set(found)) or set(found) != expected.arrows:
-        yield f"{nest['function']}: {set(found) ^ expected.arrows}"
+        yield f"{nest['function']}: these dependences differ from those of a run: {set(found) ^ expected.arrows}"
     if "slices" not in nest:
         return
     for each in nest["slices"]["each"]:
-        outside = [{cell for cell in held if cell[0] != "sum"} for held in expected.slices[each["number"]]]
+        outside = [{cell for cell in cells if cell[0] != "sum"} for cells in expected.slices[each["number"]]]
         if [pairs_of(each["reads"]), pairs_of(each["writes"])] != outside:
-            yield f"slice {each}"
+            yield f"the cells that a slice reads or writes differ from those of a run: {each}"
     if len(nest["slices"]["each"]) != len(expected.slices):
-        yield f"{len(nest['slices']['each'])} slices"
+        yield f"there are {len(nest['slices']['each'])} slices, not {len(expected.slices)}"
     for statement in nest["statements"]:
         for (i, j, *_), number in zip(statement["points"], statement["slices"], strict=True):
             length, other = [loop["length"] for loop in nest["slices"]["loops"]]
             if number != i // length + 3 * (j // other):
-                yield f"{i}, {j} is in slice {number}"
+                yield f"iteration {i}, {j} belongs to slice {number}"
 
 
 def pictures():
@@ -507,16 +508,16 @@ def pictures():
                 result = run("--report", "--set", f"n={n}", path, *HEADERS)
                 nests = json.loads(result.stdout)["nests"] if result.returncode == 0 else []
                 if len(nests) != len(runs):
-                    yield f"{path.name}: {result.stderr}"
+                    yield f"{path.name}: the report has {len(nests)} nests, not {len(runs)}: {result.stderr}"
                 for nest, of in zip(nests, runs):
                     yield from wrong_picture(nest, of(n))
     for shown in sorted(SHOWN.glob("*.json")):
         drawn = run("--report", shown.with_suffix(".cpp").relative_to(ROOT), *HEADERS).stdout
         if drawn != shown.read_text():
-            yield f"{shown.name} should be what --report prints"
+            yield f"{shown.name} differs from the output of --report"
 
 
-def bad_pictures():
+def undrawable_nests():
     """Yields nests that cannot be drawn and that are not refused in one sentence."""
     texts = {"empty": "int f() { return 1; }\n",
              "indirect": "void f(double* x, int* p, int n) {\n  for (int i = 0; i < n; ++i) x[p[i]] = 0;\n}\n",
@@ -573,7 +574,7 @@ def headers_of_mpi():
 
 def stages():
     """Yields differences between the reports on the stages' parallel loops and the stored ones, apart from line numbers."""
-    said, of_mpi, shown = [], headers_of_mpi(), (SHOWN / "stages.txt").read_text()
+    lines, of_mpi, shown = [], headers_of_mpi(), (SHOWN / "stages.txt").read_text()
     for source in sorted(ROOT.glob("stages/*/[0-9]*/*.cpp")):
         if not PARALLEL.search(source.read_text()):
             continue
@@ -585,33 +586,33 @@ def stages():
             yield result.stderr
         claims = result.stdout.partition("OpenMP\n")[2].partition("Assumed")[0].splitlines()
         claims = [claim for claim in claims if not claim.endswith(": not covered")]  # for example, a barrier
-        said.append(f"{source.parent.parent.name} {source.parent.name}")
-        said += [re.sub(r" in line \d+", "", re.sub(r"^  line \d+ +#pragma ", "  ", claim)) for claim in claims]
+        lines.append(f"{source.parent.parent.name} {source.parent.name}")
+        lines += [re.sub(r" in line \d+", "", re.sub(r"^  line \d+ +#pragma ", "  ", claim)) for claim in claims]
         if len(claims) != len(PARALLEL.findall(source.read_text())):
-            yield f"{source}: {len(claims)} claims"
+            yield f"{source}: the number of claims, {len(claims)}, differs from the number of pragmas"
         yield from wrong_lines(source.read_text(), claims, proved.read("x x\n" + "\n".join(
-            said[len(said) - len(claims):]))["x", "x"])
-    text = "\n".join(said) + "\n"
+            lines[len(lines) - len(claims):]))["x", "x"])
+    text = "\n".join(lines) + "\n"
     if text != shown:
-        yield f"stages.txt should be\n{text}"
+        yield f"stages.txt differs from the reports, which are\n{text}"
     if "refuted" in text:
         yield "a parallel loop is refuted"
 
 
-def json_is_all():
+def only_json():
     """Checks that --json prints nothing else, and that a file gets the same text."""
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory, "found.json")
         result = run("--check", "--json", path, SHOWN / "claims.cpp")
         alone = run("--check", "--json", "-", SHOWN / "claims.cpp")
         if path.read_text() != alone.stdout or result.stdout or result.stderr:
-            yield "the file and standard output differ"
+            yield "the text in the file differs from standard output, or something else is printed"
         for loop in json.loads(alone.stdout):
             if list(loop) != ["file", "line", "variable", "verdict", "pair", "reason", "assumptions"] + ["claim"] * (
                     "claim" in loop):
-                yield f"keys {list(loop)}"
+                yield f"a loop has the keys {list(loop)}"
         if alone.returncode != 1:
-            yield f"a refuted claim ends with status {alone.returncode}"
+            yield f"the exit status for a refuted claim is {alone.returncode}, not 1"
 
 
 ASSUMING = """template <typename T>
@@ -653,16 +654,16 @@ def assumptions():
     with tempfile.TemporaryDirectory() as directory:
         source = pathlib.Path(directory, "assuming.cpp")
         source.write_text(ASSUMING)
-        said = run("--check", source).stdout
+        printed_text = run("--check", source).stdout
         for line in ("line 3    template parameters stand for numbers, and not for bool", "line 3    `x` and `y` do not overlap",
                      "line 6    for i      unknown: line 22 gives `b` and `a` the same memory", "line 26   `p` and `q` do not overlap", "line 9    `a` and `b` do not overlap",
                      "line 10   `i * m + j` does not overflow", "line 14   for i      independent", "line 19   for i      unknown: the "
                      "subscript `j - 1` of `rows` in line 20 leaves its 10 elements"):
-            if line not in said:
-                yield f"{line} is missing in\n{said}"
+            if line not in printed_text:
+                yield f"the report lacks '{line}':\n{printed_text}"
         strict = run("--check", "--strict", source).stdout
         if "Assumed" in strict or strict.count("nothing proves that") < 3 or "line 14   for i      independent" not in strict:
-            yield f"--strict: {strict}"
+            yield f"--strict still uses an assumption, or prints another report: {strict}"
         yield from refused(["--strict", source, "-o", pathlib.Path(directory, "out.cpp")], ["--strict belongs"])
 
 
@@ -703,10 +704,10 @@ def openmp():
         for arguments, loops in (([], 2), (["-fopenmp"], 2), (["-U_OPENMP"], 1), (own, 2), ([*own, "-fopenmp"], 2), ([*own, "-U_OPENMP"], 1)):
             result = run("--check", source, "--", *arguments)
             if result.returncode != 0 or "line 8    #pragma omp" not in result.stdout or result.stdout.count("  for i ") != loops:
-                yield f"{arguments}: {result.returncode}, {result.stdout}{result.stderr}"
+                yield f"{arguments}: exit status {result.returncode}, {result.stdout}{result.stderr}"
 
 
-def outputs():
+def output_options():
     """Checks that options for output files have no effect, and that options for one part of the compiler are refused."""
     with tempfile.TemporaryDirectory() as directory:
         source = pathlib.Path(directory, "loop.cpp")
@@ -717,10 +718,10 @@ def outputs():
                         "-dumpdir here", "--write-dependencies"):
             result = subprocess.run([SLICE, "--check", source, "--", *options.split()], capture_output=True, text=True, cwd=directory)
             if result.returncode != 0 or result.stderr or "independent" not in result.stdout or ": proved" not in result.stdout:
-                yield f"{options}: {result.returncode}, {result.stdout}{result.stderr}"
+                yield f"{options}: exit status {result.returncode}, {result.stdout}{result.stderr}"
             left = sorted(path.name for path in pathlib.Path(directory).iterdir())
             if left != ["loop.cpp"]:
-                yield f"{options}: the files {left} are left"
+                yield f"{options}: the directory contains {left} afterwards"
         for options, fragment in (("-Xclang -dependency-file -Xclang deps.d", "'-Xclang -dependency-file'"), ("-Xpreprocessor -MD", "'-Xpreprocessor -MD'"),
                                   ("-MD -MF", "'-MF'"), ("-o", "'-o'"), ("-Wp,-MD", "'-MD'"), ("-Xclang", "'-Xclang'")):
             yield from refused(["--check", source, "--", *options.split()], [fragment])
@@ -735,20 +736,27 @@ def crashes():
         result = subprocess.run([SLICE, "--check", source], capture_output=True, text=True,
                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, small))
         if result.returncode != 3 or result.stdout or "crashed" not in result.stderr or str(source) not in result.stderr:
-            yield f"{result.returncode}, {result.stdout[:200]}, {result.stderr[:400]}"
+            yield f"the exit status is {result.returncode}, not 3: {result.stdout[:200]}, {result.stderr[:400]}"
 
 
 tap.report([(what, shows(source, lines)) for what, source, lines in CLAUSES] + [(what, check()) for what, check in (
-    ("loops that are hard to see through have their verdicts", hard_loops),
-    ("loops as people write them have their verdicts", covered),
-    ("refuted pragmas are errors in SARIF", sarif),
-    ("pragmas of OpenMP have the stated properties", claims),
-    ("requested transformations have theirs", asked_transformations),
-    ("reductions are reordered if one says so", allowed_reductions), ("what cannot be judged is refused", bad_requests),
-    ("loops around launches are unknown", launches), ("the chapter shows what is printed", examples),
-    ("the chapter shows what is made of a nest", program),
-    ("pictures show what happens", pictures), ("what cannot be drawn is refused", bad_pictures),
-    ("parallel loops of stages are proved, or the reason why not is reported", stages), ("JSON is all there is", json_is_all),
-    ("assumptions are printed and refuted", assumptions), ("bad input is refused", bad_input), ("OpenMP's header is read", openmp),
-    ("options of the compiler write no files", outputs), ("crashes are reported", crashes),
-    ("the build's commands are read", commands))])
+    ("loops that are hard to analyse get the expected verdicts", hard_loops),
+    ("common loops in C++ and C get the expected verdicts", common_loops),
+    ("SARIF output reports refuted pragmas as errors, and directives that are not covered as notes", sarif),
+    ("claims of OpenMP pragmas are proved, refuted or beyond affine as expected", claims),
+    ("requested transformations get the expected verdicts", requested_transformations),
+    ("a reduction is reordered only with --reductions", allowed_reductions),
+    ("requests that cannot be judged are refused in one sentence", bad_requests),
+    ("loops around kernel launches get the expected verdicts, and the reason names the launch", launches),
+    ("the chapter quotes the reports of the program exactly", examples),
+    ("the chapter quotes a generated nest and a refusal exactly", program),
+    ("--report computes the points, dependences and slices of a real run", pictures),
+    ("--report refuses nests that it cannot draw in one sentence", undrawable_nests),
+    ("no parallel loop of a stage is refuted, and all reports equal the stored ones", stages),
+    ("--json prints only JSON, and writes the same text to a file", only_json),
+    ("assumptions are printed with their lines, refuted by calls, and excluded by --strict", assumptions),
+    ("bad input is refused in one sentence", bad_input),
+    ("sources that include omp.h are read with and without _OPENMP", openmp),
+    ("compiler options for output files write no file", output_options),
+    ("a crash prints one sentence and has its own exit status", crashes),
+    ("compiler options come from compile_commands.json or follow --", commands))])

@@ -10,7 +10,7 @@ SIZES = ", ".join(f"std::pair{{{n}L, {m}L}}" for n, m in ((0, 3), (1, 1), (2, 5)
 
 
 def subscript(random, counters):
-    """An affine number from 0 to 47, for counters from 0 to 8."""
+    """An affine subscript from 0 to 47, for counters from 0 to 8."""
     factors = [random.choice((-1, 0, 1, 1, 2)) for _ in counters]
     least = 8 * sum(-factor for factor in factors if factor < 0)
     terms = [str(least + random.randrange(3))]
@@ -54,8 +54,8 @@ def nest(random, number):
                  f"      f[i * m + j] = {random.choice(('f[i * m + j]', '1'))} + {value(random, 'ij')};"]
         return "\n".join(text + ["}"]) + "\n"
     cut = {"i": ["i"], "j": ["j"]}.get(kind, ["i", "j"])
-    asked = ", ".join(f"{counter}: s{counter}" for counter in (reversed(cut) if kind == "ji" else cut))
-    mark = f"#pragma staircase slice({asked}){clauses}"
+    requested = ", ".join(f"{counter}: s{counter}" for counter in (reversed(cut) if kind == "ji" else cut))
+    mark = f"#pragma staircase slice({requested}){clauses}"
     outer = bounds(random, "i", "n", ())
     inner = bounds(random, "j", "m", ("i",) if random.random() < 0.5 else ())
     guard = ("", "if (a(i, j) > 0) ", "if (i + 2 * j < n + 3) ", "", "if ((i + j) % 2 == 0) ", "if (v[j] > 0) ")[number % 6]
@@ -92,8 +92,8 @@ HEADERS = "".join(f"#include <{name}>\n" for name in (
 def program(text):
     """A program that runs all nests of a file for several sizes. The numbers of slices of the sliced loops range from 1
     to more than the number of iterations. HEADERS must precede the program."""
-    asked = re.findall(r"slice\((.*?)\)", text)
-    most = [tuple(10 if size in loops else 1 for size in ("si", "sj")) for loops in asked]
+    requested = re.findall(r"slice\((.*?)\)", text)
+    most = [tuple(10 if size in loops else 1 for size in ("si", "sj")) for loops in requested]
     calls = "\n".join(f"  compare({number}, {i}, {j}, original::nest_{number}, form3::nest_{number}, form4::nest_{number});"
                       for number, (i, j) in enumerate(most))
     return f"""namespace original {{
@@ -119,7 +119,7 @@ std::vector<double> numbers(std::size_t count) {{
 const std::vector<double> given = numbers(5 * SIDE * SIDE);
 std::vector<double> shared = numbers(3 * SIDE * SIDE);  // all runs read them, and none may write them
 
-/// What a nest makes of the numbers that it may write.
+/// The arrays that a nest may write, after its run.
 std::vector<double> run(Nest* nest, long n, long m, long si, long sj) {{
   const std::size_t side = SIDE, part = side * side;
   std::vector<double> written(given.begin() + 3 * part, given.end());
@@ -145,7 +145,7 @@ void compare(int number, long most_i, long most_j, Nest* original, Nest* form3, 
             std::printf("nest %d, form %d, n = %ld, m = %ld, %ld x %ld slices\\n", number, form, n, m, si, sj);
   }}
   if (std::memcmp(shared.data(), given.data(), shared.size() * sizeof(double)) != 0 && wrong++ < 20)
-    std::printf("nest %d writes what is only read\\n", number);
+    std::printf("nest %d writes an array that it may only read\\n", number);
 }}
 
 int main() {{

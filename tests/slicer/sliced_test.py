@@ -21,7 +21,7 @@ import tap
 ROOT, SLICE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 COMPILER = sys.argv[3].split()
 NESTS, SEED = [int(word) for word in (*sys.argv[5:], "20")[:2]] if sys.argv[4:5] == ["--nests"] else (10, 20)
-AT_ONCE = 100  # the number of nests in a program
+NESTS_PER_PROGRAM = 100  # the number of nests in a program
 BUILD = SLICE.parents[2]
 HEADERS = [f"-I{ROOT}/common/include", f"-I{ROOT}/common"]
 STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Werror"]
@@ -65,19 +65,19 @@ def same_results(seed, count):
         for form, source in ((3, "in_place.cpp"), (4, "nests.cpp")):
             made, complaint, left_out = sliced(place, source, form)
             if complaint or left_out > count // 50:
-                yield f"seed {seed}, form {form}, {left_out} nests too complicated: {complaint}"
+                yield f"seed {seed}, form {form}: {left_out} nests are too complicated, or the slicer fails: {complaint}"
                 return
             for line in made.splitlines():
                 if len(line) > 100 and line not in text:
-                    yield f"seed {seed}, form {form}: a line of {len(line)} columns: {line}"
+                    yield f"seed {seed}, form {form}: a generated line has {len(line)} columns: {line}"
         (place / "all.cpp").write_text(sliced_nests.HEADERS + sliced_nests.program(text))
         result = run(*COMPILER, *STRICT, "-Wno-unused-parameter", "-Wno-unknown-pragmas", *HEADERS, "all.cpp", "-o", "all", cwd=place)
         if result.returncode:
-            yield f"seed {seed}: {result.stderr}"
+            yield f"seed {seed}: the generated code does not compile: {result.stderr}"
             return
         result = run(place / "all")
         if result.returncode:
-            yield f"seed {seed}: {result.stdout}{result.stderr}"
+            yield f"seed {seed}: the results differ: {result.stdout}{result.stderr}"
 
 
 def compiled_for_device(source, program, *arguments):
@@ -113,13 +113,13 @@ def on_device():
                 return
         made = (place / "form4.cu").read_text()
         if made.count("<<<") != count or "std::array<sliced::Stream, 2>" not in made:
-            yield f"{made.count('<<<')} launches"
+            yield f"the generated code has {made.count('<<<')} launches for {count} nests, or not two streams"
         headers = "#include <cuda_runtime.h>\n#include <stdexcept>\n"
         (place / "all.cu").write_text(headers + sliced_nests.HEADERS + sliced_nests.program(text).replace("form4.cpp", "form4.cu"))
         why = compiled_for_device(place / "all.cu", place / "all")
         result = None if why else run(place / "all")
         if why or result.returncode:
-            yield why or f"{result.returncode}: {result.stdout}{result.stderr}"
+            yield why or f"the program ends with status {result.returncode}: {result.stdout}{result.stderr}"
         yield from product_on_device(place)
 
 
@@ -133,15 +133,16 @@ def product_on_device(place):
         result = run(SLICE, source, "-o", out, "--", *around)
         why = result.stderr or compiled_for_device(out, place / "product", *around, BUILD / "stages/libmatmul.a", *LIBRARIES)
         sizes = ["--set", "l=37", "--set", "m=29", "--set", "n=41"]
-        why = why or differs(place / "product", "matmul-01_sliced", sizes, 0)
+        why = why or difference(place / "product", "matmul-01_sliced", sizes, 0)
         if why:
             yield f"{stage} with {clauses}: {why}"
 
 
 def random_nests():
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as together:
-        for complaints in together.map(lambda first: list(same_results(SEED + first // AT_ONCE, min(AT_ONCE, NESTS - first))),
-                                       range(0, NESTS, AT_ONCE)):
+        for complaints in together.map(lambda first: list(same_results(SEED + first // NESTS_PER_PROGRAM,
+                                                                       min(NESTS_PER_PROGRAM, NESTS - first))),
+                                       range(0, NESTS, NESTS_PER_PROGRAM)):
             yield from complaints
 
 
@@ -224,7 +225,7 @@ def many_forms():
                 return
         result = run(place / "all")
         if result.returncode or result.stdout:
-            yield f"{result.returncode}: {result.stdout}{result.stderr}"
+            yield f"the program ends with status {result.returncode}: {result.stdout}{result.stderr}"
 
 
 def marked(stage, loop, pragma):
@@ -248,12 +249,12 @@ def sliced_stage(place, stage, loop, pragma, *options):
     return program, result.stderr
 
 
-def differs(generated, by_hand, sizes, tolerance):
+def difference(generated, manual, sizes, tolerance):
     """The reason why two programs differ: in any bit, or by more than a tolerance relative to the largest element;
     empty if they do not."""
     with tempfile.TemporaryDirectory() as directory:
         solutions = []
-        for each in (generated, BUILD / "stages" / by_hand):
+        for each in (generated, BUILD / "stages" / manual):
             out = pathlib.Path(directory, f"{len(solutions)}.npy")
             result = run(each, *sizes, "--output", out)
             if result.returncode:
@@ -264,7 +265,7 @@ def differs(generated, by_hand, sizes, tolerance):
             is_same = numpy.all(numpy.abs(ours - theirs) <= tolerance * numpy.max(numpy.abs(theirs)))
         else:
             is_same = ours.dtype == theirs.dtype and ours.tobytes() == theirs.tobytes()
-        return "" if is_same else f"differs from {by_hand}"
+        return "" if is_same else f"the result differs from that of {manual}"
 
 
 def stages():
@@ -279,7 +280,7 @@ def stages():
     of_64 = "slice(i: (bodies.extent(0) + 63) / 64)"
     shape = {"matmul": ["--set", "l=37", "--set", "m=29", "--set", "n=41"], "triangular_solve": ["--set", "n=67"],
              "nbody": ["--set", "bodies=197", "--set", "steps=4"]}
-    for (stage, loop), pragma, options, by_hand in (
+    for (stage, loop), pragma, options, manual in (
             (product, "slice(i: 3, j: 5)", ["--form", "3"], "matmul-01_sliced"),
             (product, "slice(i: 3, j: 50) buffers(2) threads(2)", [], "matmul-02_serialised"),
             (solve, "slice(j: 4)", ["--form", "3"], "triangular_solve-01_columns"),
@@ -288,7 +289,7 @@ def stages():
         workload = stage.split("/")[0]
         with tempfile.TemporaryDirectory() as directory:
             program, why = sliced_stage(pathlib.Path(directory), stage, loop, "#pragma staircase " + pragma, *options)
-            why = why or differs(program, by_hand, shape[workload], 2000 * 2**-53 if workload == "nbody" else 0)
+            why = why or difference(program, manual, shape[workload], 2000 * 2**-53 if workload == "nbody" else 0)
             if why:
                 yield f"{stage} with {pragma}: {why}"
 
@@ -313,11 +314,11 @@ def text_of_product():
             yield why
             return
         made = nest_at((program.parent / "generated.cpp").read_text(), "for (std::size_t i = i_begin")
-    for name, by_hand in names.items():
-        made = re.sub(rf"\b{name}\b", by_hand, made)
-    by_hand = nest_at((ROOT / "stages/matmul/01_sliced/sliced.cpp").read_text(), "for (std::size_t i = s.i0")
-    if made != by_hand or by_hand.count("\n") != 5:
-        yield f"what is made is\n{made}\nand by hand there is\n{by_hand}"
+    for name, manual in names.items():
+        made = re.sub(rf"\b{name}\b", manual, made)
+    manual = nest_at((ROOT / "stages/matmul/01_sliced/sliced.cpp").read_text(), "for (std::size_t i = s.i0")
+    if made != manual or manual.count("\n") != 5:
+        yield f"the generated nest is\n{made}\nand the manually written nest is\n{manual}"
 
 
 def refused():
@@ -366,9 +367,10 @@ def refused():
             around = [*HEADERS, f"-I{ROOT}/stages/triangular_solve/00_original"]
             result = run(SLICE, place / "in.cpp", "-o", place / "out.cpp", "--", *around)
             if (result.returncode, result.stdout, result.stderr.count("\n")) != (2, "", 1) or fragment not in result.stderr:
-                yield f"{fragment}: {result.returncode}, {result.stderr}{text}"
+                yield (f"a refusal with '{fragment}' expected, but the exit status is {result.returncode}: "
+                       f"{result.stderr}{text}")
             if [path.name for path in place.iterdir()] != ["in.cpp"]:
-                yield f"{fragment}: a file is left"
+                yield f"the refusal with '{fragment}' leaves a file"
 
 
 def refused_on_device():
@@ -388,9 +390,10 @@ def refused_on_device():
             (place / "in.cpp").write_text("#include <algorithm>\n" + text)
             result = run(SLICE, place / "in.cpp", "-o", place / "out.cu", *options, "--", *HEADERS)
             if (result.returncode, result.stdout, result.stderr.count("\n")) != (2, "", 1) or fragment not in result.stderr:
-                yield f"{fragment}: {result.returncode}, {result.stderr}{text}"
+                yield (f"a refusal with '{fragment}' expected, but the exit status is {result.returncode}: "
+                       f"{result.stderr}{text}")
             if [path.name for path in place.iterdir()] != ["in.cpp"]:
-                yield f"{fragment}: a file is left"
+                yield f"the refusal with '{fragment}' leaves a file"
     # The host evaluates expressions that occur only in bounds.
     for bound in ("x.size()", "std::min(n, m)"):
         with tempfile.TemporaryDirectory() as directory:
@@ -419,22 +422,26 @@ def options():
                                     ([good, "--check", "--form", "3"], "-o"), ([good, "-o", out, "--json", "-"], "--check")):
             result = run(SLICE, *arguments)
             if (result.returncode, result.stdout, result.stderr.count("\n")) != (2, "", 1) or fragment not in result.stderr:
-                yield f"{arguments}: {result.returncode}, {result.stdout}{result.stderr}"
+                yield (f"{arguments}: a refusal with '{fragment}' expected, but the exit status is {result.returncode}: "
+                       f"{result.stdout}{result.stderr}")
             if out.exists() or good.read_text() != text:
-                yield f"{arguments}: a file is written"
+                yield f"{arguments}: the refused command writes a file"
         for more in ([], ["--template"]):
             result = run(SLICE, good, "-o", out, *more)
             if result.returncode or result.stdout or result.stderr:
-                yield f"{result.stderr}"
+                yield f"{more}: the slicer fails or prints something: {result.stderr}"
             result = run(*COMPILER, *STRICT, "-fsyntax-only", "-Wno-unused-parameter", out)
             if result.returncode:
-                yield f"{more}: {result.stderr}"
+                yield f"{more}: the generated code does not compile: {result.stderr}"
 
 
 CHECKS = (
-    ("random nests in slices give the same", random_nests), ("many forms in slices do so, too", many_forms),
-    ("stages in slices give the same", stages),
-    ("matmul 01 is what is made of 00, up to names", text_of_product),
-    ("slices run on a device", on_device), ("what cannot go to a device is refused", refused_on_device),
-    ("what cannot be sliced is refused", refused), ("options of -o are checked", options))
-tap.report((what, check()) for what, check in (CHECKS[:1] if sys.argv[4:] else CHECKS))
+    ("sliced random nests compute the results of the original nests", random_nests),
+    ("sliced loops and arrays in various notations compute the original results", many_forms),
+    ("sliced stages compute the results of the manually written stages", stages),
+    ("slicing matmul 00 generates the nest of matmul 01, up to names", text_of_product),
+    ("slices that run on the CPU device compute the original results", on_device),
+    ("nests that cannot become a kernel are refused in one sentence", refused_on_device),
+    ("nests that cannot be sliced are refused in one sentence", refused),
+    ("wrong arguments of -o are refused before anything is written", options))
+tap.report((title, check()) for title, check in (CHECKS[:1] if sys.argv[4:] else CHECKS))

@@ -70,12 +70,12 @@ class Build:
             path.match(missing[1]) for path in of_repository)
 
 
-def read():
+def unread_sources():
     """Yields sources that are refused, unless this configuration does not compile them because a library's headers are
     missing."""
     sources = found(".cpp", ".cu")
     if len(sources) < 250:
-        yield f"only {len(sources)} sources"
+        yield f"the repository has only {len(sources)} sources"
     names = [str(source.relative_to(ROOT)) for source in sources]
     with concurrent.futures.ThreadPoolExecutor() as together:
         results = list(together.map(lambda name: check(name, *MORE.get(name, ["-p", BUILD])), names))
@@ -83,17 +83,17 @@ def read():
     for source, name, result in zip(sources, names, results):
         if name in BEYOND:
             if not re.search(r"use of undeclared identifier '(cublas|cusolver|cusparse)|file not found", result.stderr, re.IGNORECASE):
-                yield f"{name} belongs to BEYOND no longer: {result.stderr}"
+                yield f"{name} can be read and does not belong into BEYOND any more: {result.stderr}"
             continue
         if result.returncode in (0, 1):
             continue
         if build.lacks(source, result.stderr):
-            print(f"# not tried: {name}: {result.stderr.splitlines()[0]}")
+            print(f"# {name} is not tested, because a header is missing: {result.stderr.splitlines()[0]}")
         else:
             yield result.stderr
 
 
-def guessed():
+def guessed_arguments():
     """Checks that a source that is compiled as part of another one gets its arguments. A source that is not compiled
     gets all include directories except that of the CPU device's headers."""
     stand_in = "#include <cuda_on_cpu/%s>\n" % next((STAND_IN / "cuda_on_cpu").glob("*.hpp")).name
@@ -113,10 +113,10 @@ def guessed():
             source.write_text(text)
             result = check(source)
             if result.returncode != status:
-                yield f"{name}: {result.returncode}, {result.stderr}"
+                yield f"{name}: the exit status is {result.returncode}, not {status}: {result.stderr}"
 
 
-def precompiled():
+def headers_not_precompiled():
     """Yields system headers that several sources include and that are not precompiled."""
     for ending, header in ((".cpp", "cxx.hpp"), (".cu", "cuda.hpp")):
         counts = collections.Counter(name for path in found(ending) for name in INCLUDED.findall(path.read_text())
@@ -124,10 +124,10 @@ def precompiled():
         have = set(INCLUDED.findall((ROOT / "common/slicer" / header).read_text()))
         lacking = {name for name, count in counts.items() if count >= 5} - have
         if lacking:
-            yield f"{header} lacks {', '.join(sorted(lacking))}"
+            yield f"{header} lacks the header {', '.join(sorted(lacking))}, which at least 5 sources include"
 
 
-def used():
+def precompiled_uses():
     """Checks that names of system headers are known without an include, so no header was parsed, and that a conflicting
     file is read."""
     with tempfile.TemporaryDirectory() as directory:
@@ -136,21 +136,22 @@ def used():
         source.write_text(loop)
         result = check(source, "--", "-Icommon/include")
         if "independent" not in result.stdout:
-            yield f"it is not precompiled: {result.stderr}"
+            yield f"the precompiled header is not used: {result.stderr}"
         result = check(source, "--", "-std=c++17")
         if result.returncode != 2:
-            yield f"with another language it is used: {result.stdout}"
+            yield f"the precompiled header is used with -std=c++17: {result.stdout}"
         source.write_text("#include <vector>\n" + loop)
         result = check(source, "--", "-std=c++17")
         if "independent" not in result.stdout:
-            yield f"in another language: {result.stderr}"
+            yield f"a source with -std=c++17 is not read: {result.stderr}"
         source.write_text("struct testing {};\ntesting of(int i);\n" + "#include <vector>\n" + loop)
         result = check(source, "--", "-Icommon/include")
         if "independent" not in result.stdout:
-            yield f"with a name of its own that a header has, too: {result.stderr}"
+            yield f"a source that declares a name of a precompiled header is not read: {result.stderr}"
 
 
-tap.report((what, check_of()) for what, check_of in (
-    ("every source can be read", read),
-    ("arguments are the build's, or a guess", guessed), ("what many include is precompiled", precompiled),
-    ("what is precompiled is used where it fits", used)))
+tap.report((title, check_of()) for title, check_of in (
+    ("the slicer reads every source whose headers are installed", unread_sources),
+    ("compiler arguments come from the build, or are guessed for sources that it does not compile", guessed_arguments),
+    ("every system header that at least 5 sources include is precompiled", headers_not_precompiled),
+    ("a precompiled header is used only if the language and the declared names agree", precompiled_uses)))

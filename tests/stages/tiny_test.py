@@ -38,7 +38,8 @@ def main():
     """Prints one line per case. A stage that the runner does not mention fails."""
     seen = list(cases())
     stages = {name.split()[1] for name, _, _ in seen}
-    seen += [(f"f64 {stage}", "missing", "the runner does not report it") for stage in sorted(set(expected()) - stages)]
+    seen += [(f"f64 {stage}", "missing", "the runner does not report this stage")
+             for stage in sorted(set(expected()) - stages)]
     print(f"1..{len(seen)}")
     for number, (name, verdict, reason) in enumerate(seen, 1):
         passed = verdict in ("reference", "matches")
