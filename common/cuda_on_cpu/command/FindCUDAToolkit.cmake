@@ -1,7 +1,6 @@
-# Replaces find_package(CUDAToolkit) in builds that use the toolchain file of the CPU device.
-# CUDA::cublas and its siblings name the host libraries that replace those of the toolkit, and the
-# CPU device itself. CMake links programs with the C++ compiler. Programs that are compiled with
-# --analyze are linked with the analysing device.
+# Replaces find_package(CUDAToolkit) in builds that use the toolchain file of the CPU device. CUDA::cublas and the other
+# targets name the host libraries that replace those of the toolkit. They also name the CPU device itself. CMake links
+# programs with the C++ compiler. Programs that are compiled with --analyze are linked with the analysing device.
 separate_arguments(flags UNIX_COMMAND "${CMAKE_CUDA_FLAGS}")
 list(FILTER flags INCLUDE REGEX "^--?analyze$")
 execute_process(COMMAND ${CMAKE_CUDA_COMPILER} ${flags} --libraries OUTPUT_VARIABLE lines OUTPUT_STRIP_TRAILING_WHITESPACE)

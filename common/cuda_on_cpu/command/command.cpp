@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A directory for temporary files. The destructor removes it with its contents.
+/// A directory for temporary files. The destructor removes the directory with its contents.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -324,8 +324,8 @@ class Maker {
   static bool is_object(const std::string& word) { return word[0] != '-' && word.ends_with(".o"); }
 
   /// Builds modules, which programs load at run time. A module uses its own copies of functions
-  /// that the program defines as well, except for functions of the device, which it does not
-  /// contain.
+  /// that the program defines as well. Functions of the device are the exception: the module does
+  /// not contain them.
   int make_images(const std::string& extension) const {
     if (options_.inputs.size() > 1 && !options_.output.empty())
       throw BadUsage("-o names one module, but there are " +
@@ -348,7 +348,8 @@ class Maker {
     return 0;
   }
 
-  /// Writes a module to a file. Programs treat PTX as text that ends with a zero, so it is encoded.
+  /// Writes a module to a file. Programs treat PTX as text that ends with a zero, so the module is
+  /// encoded.
   void write_image(const fs::path& linked, const fs::path& output) const {
     std::ifstream from(linked, std::ios::binary);
     std::string image(std::istreambuf_iterator<char>(from), {});
@@ -404,7 +405,7 @@ class Maker {
   }
 
   /// Compiles a variable with the path of this command. Programs that compile kernels at run time
-  /// call it.
+  /// call this command.
   int compile_place(const std::string& object) const {
     const std::string text =
         "extern \"C\" { extern const char cuda_on_cpu_command[]; const char cuda_on_cpu_command[] "
@@ -437,7 +438,7 @@ class Maker {
     show(linking);
   }
 
-  /// The linker option for a library that is named by its file, as CMake does.
+  /// The linker option for a library that the build names by its file, as CMake does.
   static std::string option_of(const std::string& word) {
     const fs::path file(word);
     const std::string stem = file.stem();

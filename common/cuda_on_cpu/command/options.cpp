@@ -87,8 +87,8 @@ void add_values(Table& table) {
     o.compiler = std::filesystem::is_directory(value) ? value + "/g++" : value;
   });
   takes("rdc", [](Options& o, const std::string& value) { o.links_device_code = value == "true"; });
-  // Without -march for a processor with fused multiply-add, the compiler fuses nothing in either
-  // case.
+  // If -march names no processor with fused multiply-add, the compiler fuses no operations,
+  // whatever the value of this option.
   takes("fmad", [](Options& o, const std::string& value) {
     o.compile.push_back(value == "false" ? "-ffp-contract=off" : "-ffp-contract=fast");
   });

@@ -50,8 +50,8 @@ struct Options {
   std::string standard;  ///< C++ standard
   bool links_device_code = false;  ///< -rdc=true: all sources share the device's names
   bool shared = false;   ///< whether to make a shared library; no effect with -dlink
-  /// Whether functions and variables without an annotation belong to the device, an option of
-  /// NVRTC.
+  /// Whether functions and variables without an annotation belong to the device. This is an option
+  /// of NVRTC.
   bool device_is_default = false;
   bool analyse = false, verbose = false, dry_run = false, quiet = false;
   bool help = false, version = false, explain = false, headers = false, libraries = false;

@@ -27,8 +27,8 @@ std::string toolkit() {
 Places find_places() {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
   const std::filesystem::path here = self.parent_path();
-  // In the build directory, the libraries are next to the command. After installation, paths are
-  // relative to it.
+  // In the build directory, the libraries are next to the command. After installation, their paths
+  // are relative to that of the command.
   const bool is_built = std::filesystem::exists(here / "libcuda_on_cpu.a");
   const auto place = [&](const char* built, const char* installed) {
     return (here / (is_built ? built : installed)).lexically_normal();

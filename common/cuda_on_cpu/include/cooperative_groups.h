@@ -24,8 +24,8 @@ class thread_block {
   using arrival_token = int;
 
   static void sync() { cuda_on_cpu::block_barrier(); }
-  /// Does not signal an arrival. Instead, barrier_wait() is a complete barrier. This is valid,
-  /// because no thread may pass a split barrier before all threads have arrived.
+  /// Does not signal an arrival. Instead, barrier_wait() is a complete barrier. This behaviour is
+  /// valid, because no thread may pass a split barrier before all threads have arrived.
   static arrival_token barrier_arrive() { return 0; }
   static void barrier_wait(arrival_token&&) { cuda_on_cpu::block_barrier(); }
   static unsigned thread_rank() { return cuda_on_cpu::thread_rank(); }

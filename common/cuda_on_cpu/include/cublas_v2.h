@@ -154,7 +154,7 @@ CUDA_ON_CPU_CUBLAS_COPIES(int, )
 CUDA_ON_CPU_CUBLAS_COPIES(std::int64_t, _64)
 #undef CUDA_ON_CPU_CUBLAS_COPIES
 
-// --- Levels 1 to 3. P and p are the upper-case and lower-case letter of the type. R is the letter
+// --- Levels 1 to 3. P and p are the upper-case and lower-case letters of the type. R is the letter
 // of the corresponding real type, and RP consists of both letters
 
 #define CUDA_ON_CPU_CUBLAS(P, Value, Real, Int, suffix)                                            \
@@ -803,14 +803,15 @@ inline cudaDataType scale_type_of(cublasComputeType_t compute) {
   }
 }
 
-/// Whether products are computed in double precision. Integer products are, because float would
-/// round the sums.
+/// Whether products are computed in double precision. This includes integer products, because float
+/// would round their sums.
 inline bool is_in_double(cublasComputeType_t compute) {
   const cudaDataType type = scale_type_of(compute);
   return type == CUDA_R_64F || type == CUDA_R_32I;
 }
 
-/// The compute type for a data type, which toolkits before version 11 used instead.
+/// The compute type for a data type. Toolkits before version 11 used data types instead of compute
+/// types.
 inline cublasComputeType_t compute_type_of(cudaDataType type) {
   return type == CUDA_R_16F   ? CUBLAS_COMPUTE_16F
          : type == CUDA_R_64F ? CUBLAS_COMPUTE_64F

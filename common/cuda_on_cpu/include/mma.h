@@ -77,7 +77,7 @@ constexpr bool is_element_of(int m, int n, int k) {
 namespace nvcuda {
 namespace wmma {
 
-/// The elements of a matrix that one lane contains.
+/// The elements of a matrix that one lane holds.
 template <typename Use, int m, int n, int k, typename Element, typename Layout = void>
 class fragment {
  public:

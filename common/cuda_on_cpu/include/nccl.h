@@ -63,7 +63,7 @@ const char* ncclGetLastError(ncclComm_t comm);
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id);
 
-/// Creates a communicator of the ranks of one process that pass the same id. Outside of a group,
+/// Creates a communicator of the ranks of one process that pass the same id. Outside a group,
 /// the call waits for all ranks.
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank);
 

@@ -38,7 +38,7 @@ nvrtcResult nvrtcGetLoweredName(nvrtcProgram program, const char* expression, co
 
 nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram program, std::size_t* bytes);
 nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char* log);
-/// Return the image of a module as a null-terminated text.
+/// These functions return the image of a module as a null-terminated text.
 nvrtcResult nvrtcGetPTXSize(nvrtcProgram program, std::size_t* bytes);
 nvrtcResult nvrtcGetPTX(nvrtcProgram program, char* ptx);
 nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, std::size_t* bytes);

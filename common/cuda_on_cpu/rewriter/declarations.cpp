@@ -44,7 +44,7 @@ bool is_kernel(const Source& source, const Declaration& d) {
   });
 }
 
-/// Whether a declaration belongs to the device, which an empty attribute marks.
+/// Whether an empty attribute marks a declaration as belonging to the device.
 bool is_of_device(const Source& source, const Declaration& d) {
   return has_attribute(source, d,
                        [](std::size_t first, std::size_t last) { return first == last; });
@@ -113,7 +113,8 @@ std::size_t parameters_of(const Source& source, const Declaration& d) {
 }
 
 /// The name of a kernel that is defined, or of an explicit instantiation of a template: `template
-/// __global__ void k<2>(int*);`. Empty for templates and for declarations without definition.
+/// __global__ void k<2>(int*);`. The result is empty for templates and for declarations without
+/// definition.
 std::string named_kernel(const Source& source, const Declaration& d) {
   std::size_t first = d.first;
   while (first < d.end && source.is_blank(first)) ++first;
@@ -274,8 +275,8 @@ std::size_t last_of(const Source& source, const Declaration& d) {
   return source.is_sign(d.end, "{") ? source.close_of(d.end) : d.end;
 }
 
-/// The names that neither a launch nor an argument list follows. The source takes the address of
-/// such a kernel, or names it in template arguments.
+/// The names of kernels that are followed by neither a launch nor an argument list. The source
+/// takes the address of such a kernel, or names it in template arguments.
 Names named_otherwise(const Source& source) {
   Names names;
   for (std::size_t i = 0; i + 1 < source.size(); ++i) {
@@ -322,7 +323,7 @@ bool ends_declarator(const Source& source, std::size_t i) {
   return mark_at(source, i) != Mark::none || source.is(i, "alignas");
 }
 
-/// Adds the names that a declaration declares from token i on, except names of functions.
+/// Adds the names that a declaration declares at token i and later, except names of functions.
 void add_declared(const Source& source, std::size_t i, std::vector<std::string>& names) {
   while (i < source.size() && !source.is_sign(i, ";") && !source.closes(i)) {
     if (has_brackets(source[i])) {
@@ -350,8 +351,8 @@ void add_declared(const Source& source, std::size_t i, std::vector<std::string>&
   }
 }
 
-/// Whether a declaration defines one of the variables with a qualified name, as a member of a class
-/// or namespace.
+/// Whether a declaration defines one of the given variables by a qualified name, as a member of a
+/// class or namespace.
 bool is_qualified(const Source& source, const Declaration& d,
                   const std::vector<std::string>& names) {
   for (std::size_t i = source.next(d.first); i < d.end; i = source.next(i)) {

@@ -34,7 +34,7 @@ std::size_t kernel_start(const Source& source, std::size_t launch) {
   if (source.is_sign(i, ")")) {
     const std::size_t opening = source.open_of(i);
     i = source.previous(opening);
-    // Either a kernel in parentheses, or a call that returns a kernel.
+    // This is either a kernel in parentheses, or a call that returns a kernel.
     if (!source.is_name(i) || is_keyword(source[i])) return opening;
   }
   for (;;) {
@@ -163,11 +163,11 @@ Arguments arguments_of(const Source& source, const Parts& parts) {
 
 }  // namespace
 
-/// The variable that contains all kernels with the name at a launch. Empty if no variable is
-/// needed, because the name stands for one kernel and all arguments have types.
+/// The variable that contains all kernels with the name at a launch. The result is empty if no
+/// variable is needed, because the name stands for one kernel and all arguments have types.
 static std::string overloads_at(const std::string& kernel, const Arguments& arguments,
                                 std::size_t launch, Overloads& overloads) {
-  // A call that returns a kernel. Parentheses may contain the name of several kernels.
+  // This is a call that returns a kernel. A name in parentheses may stand for several kernels.
   if (kernel.ends_with(')') && !kernel.starts_with('('))
     return "::cuda_on_cpu::overloads(" + kernel + ')';
   const std::string name = base_name(kernel);
@@ -203,7 +203,7 @@ void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters
     return;
   }
   const std::string comma = trimmed(arguments.given).empty() ? "" : ", ";
-  // The host evaluates an expression that returns a kernel only once.
+  // An expression that returns a kernel is evaluated only once, by the host.
   const bool is_given = kernel.ends_with(')');
   const std::string capture = is_given ? "[=, cuda_on_cpu_kernel = " + kernel + "](" : "[=](";
   const std::string chosen = "::cuda_on_cpu::chosen(" + kernel + ", cuda_on_cpu_way)";

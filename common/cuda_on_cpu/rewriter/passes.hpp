@@ -1,6 +1,6 @@
 /// \file
 /// Merges the two passes of nvcc, which compiles a source twice and defines __CUDA_ARCH__ only in
-/// one pass. The CPU device builds one program from both.
+/// one pass. The CPU device builds one program from both passes.
 
 #pragma once
 

@@ -10,8 +10,8 @@ namespace cuda_on_cpu::rewriter {
 
 using Command = std::vector<std::string>;
 
-/// Runs a command. `input` is its standard input and `output` receives its standard output, if they
-/// are not null.
+/// Runs a command. If not null, `input` is the standard input of the command, and `output` receives
+/// the command's standard output.
 /// \returns the exit status; 127 if the command cannot be started, after a message on standard
 /// error
 int run(const Command& command, const std::string* input = nullptr, std::string* output = nullptr);

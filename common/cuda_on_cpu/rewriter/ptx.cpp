@@ -20,7 +20,7 @@ std::string trimmed(const std::string& text) {
   return begin == text.npos ? "" : text.substr(begin, end + 1 - begin);
 }
 
-/// Splits a text at separators outside of brackets.
+/// Splits a text at separators outside brackets.
 Strings split(const std::string& text, char separator) {
   Strings pieces(1);
   int depth = 0;
@@ -183,7 +183,7 @@ std::string product_of(const std::string& instruction, std::vector<int>& counts)
   const auto refuse = [&] {
     throw Unsure("PTX's " + instruction + " is no product of matrices that runs on the CPU");
   };
-  // mma, the shape, the layouts of A and B, and the types of D, A, B and C
+  // The parts are mma, the shape, the layouts of A and B, and the types of D, A, B and C.
   if (parts.size() != 8) refuse();
   const std::string &shape = parts[1], &d = parts[4], &a = parts[5], &b = parts[6], &c = parts[7];
   const MatrixShapes *const of_a = shapes_of(a), *const of_b = shapes_of(b);
@@ -342,7 +342,7 @@ std::string function_of(const std::string& instruction, bool& in_shared) {
     throw Unsure("PTX's " + instruction +
                  " does not run on the CPU; give the function that wraps it a second body for "
                  "STAIRCASE_CUDA_ON_CPU");
-  for (const auto* word : {"and", "or", "xor", "not"})  // names of C++
+  for (const auto* word : {"and", "or", "xor", "not"})  // keywords of C++
     if (name == word) name += "_";
   if (name == "cvta_to" && in_shared) name += "_shared";
   return name + (type.empty() ? "" : '<' + type + '>');
@@ -482,7 +482,7 @@ void rewrite_ptx(Source& source, std::size_t i) {
     if (!calls.empty()) calls += ' ';
     calls += text.starts_with(".reg") ? declared(text, statement) : call_of(text, statement);
   }
-  // One statement with the semicolon after it, as in `if (a) asm(...); else ...`.
+  // The calls form one statement with the semicolon after it, as in `if (a) asm(...); else ...`.
   source.replace(i, source.close_of(opening) + 1, "do { " + calls + " } while (false)");
 }
 

@@ -86,8 +86,8 @@ bool is_behind_cast(const Source& source, std::size_t i) {
   return inside == "void*" && source.is(source.previous(before), "reinterpret_cast");
 }
 
-/// Registers the kernel, with its template arguments, whose name is cast to void*. Other values
-/// pass unchanged.
+/// Registers a kernel whose name, with its template arguments, is cast to void*. Other values pass
+/// unchanged.
 void note_kernel(Source& source, std::size_t i) {
   for (const auto word : {"this", "nullptr", "true", "false"})
     if (source.is(i, word)) return;
@@ -114,7 +114,7 @@ void note_kernel(Source& source, std::size_t i) {
 using Fallible = Names;
 
 /// Whether only blanks and preprocessor lines are between two tokens. The expansion of a macro from
-/// a system header is no token, but it separates them.
+/// a system header is no token, but it separates the two tokens.
 bool are_neighbours(const Source& source, std::size_t before, std::size_t behind) {
   for (std::size_t i = before + 1; i < behind; ++i) {
     if (source.kind(i) != Kind::opaque) continue;
@@ -202,7 +202,7 @@ bool defines_new(const Source& source) {
   return false;
 }
 
-/// The token that first declares a name of the runtime. Code before it cannot use the name.
+/// The token that first declares a name of the runtime. Code before this token cannot use the name.
 std::size_t declaration_of(const Source& source, std::string_view name) {
   std::size_t i = 0;
   while (i < source.size() && !source.is(i, name)) ++i;
@@ -228,8 +228,8 @@ void take_from_heap(Source& source, std::size_t i) {
     source.replace(i, i + 1, "::cuda_on_cpu::heap_free");
 }
 
-/// Replaces a call of printf in a kernel whose value is used, so that it returns the value of a
-/// GPU.
+/// Replaces a call of printf in a kernel if the value of the call is used. The call then returns
+/// the same value as on a GPU.
 void count_printed(Source& source, std::size_t i) {
   const std::size_t opening = source.next(i), before = source.previous(i);
   if (!source.is_sign(opening, "(") || source.is_sign(before, ".") || source.is_sign(before, "->"))

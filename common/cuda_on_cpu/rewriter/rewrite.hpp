@@ -63,9 +63,9 @@ std::string with_entries(std::string text);
 std::string with_device_marks(std::string text);
 
 /// Gives device variables internal linkage, as nvcc does without linking of device code
-/// (-rdc=false), unless the source declares one as external. Inline functions and templates of the
-/// device that use such a variable become internal, too, so that each source calls its own. Members
-/// of classes do not change.
+/// (-rdc=false), unless the source declares a variable as external. Inline functions and templates
+/// of the device that use such a variable become internal, too, so that each source calls its own
+/// version. Members of classes do not change.
 std::string with_internal_linkage(std::string text);
 
 /// The kind of device mark that the attribute at a token represents.
@@ -151,8 +151,8 @@ void rewrite_looks(Source& source, std::size_t first, const std::vector<Body>& b
 /// Rewrites CUB's headers of the toolkit for the CPU device. Other system headers do not change.
 std::string with_cub(std::string text);
 
-/// Calls to insert at the beginning of a body: one if a kernel begins, and one if the body calls
-/// code that is not analysed. No call of the source may be rewritten yet.
+/// Calls to insert at the beginning of a body: one if the body is that of a kernel, and one if the
+/// body calls code that is not analysed. The calls of the source must not have been rewritten yet.
 std::string mark_of_unseen(const Source& source, const Body& body);
 
 /// Replaces the asm statement at a token by calls of functions with the effect of its instructions.

@@ -25,7 +25,7 @@ bool is_narrow(const Source& source, std::size_t width) {
   return true;
 }
 
-/// Whether a statement uses a C++ stream, as a function for both host and device may.
+/// Whether a statement uses a C++ stream, which is possible in a function for both host and device.
 bool names_stream(const Source& source, std::size_t first, std::size_t i) {
   for (std::size_t j = first; !source.is_sign(j, ";") && (j < i || !source.closes(j)); ++j)
     for (const auto* name : {"cout", "cerr", "clog", "cin", "endl", "ends", "flush", "ws"})
@@ -33,8 +33,8 @@ bool names_stream(const Source& source, std::size_t first, std::size_t i) {
   return false;
 }
 
-/// The state of an open bracket: the number of '<' since it opened, which may belong to templates,
-/// and the first token of the current statement.
+/// The state of an open bracket: the number of '<' after the bracket, some of which may belong to
+/// templates, and the first token of the current statement.
 struct Level {
   int less = 0;
   std::size_t statement = 0;
@@ -56,7 +56,7 @@ bool is_shift(const Source& source, std::size_t i, const Level& level, const Nam
   return !is_fold(source, i) && !names_stream(source, level.statement, i);
 }
 
-/// Whether a name is declared as a bit field in a class: it follows a type or another field.
+/// Whether a name is declared as a bit field in a class: the name follows a type or another field.
 bool is_bit_field(const Source& source, std::size_t i) {
   if (!source.is_name(i) || !source.is_sign(source.next(i), ":")) return false;
   const std::size_t before = source.previous(i);

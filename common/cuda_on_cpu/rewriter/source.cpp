@@ -36,7 +36,7 @@ std::size_t end_of_space(std::string_view text, std::size_t i) {
   return i;
 }
 
-/// The end of a quoted string or character; `begin` if it does not end in its line.
+/// The end of a quoted string or character; `begin` if the line does not contain the end.
 std::size_t end_of_quoted(std::string_view text, std::size_t begin, std::size_t quote) {
   for (std::size_t i = quote + 1; i < text.size() && text[i] != '\n'; ++i) {
     if (text[i] == '\\')
@@ -223,7 +223,7 @@ std::string Source::text(std::size_t first, std::size_t last) const {
   return joined;
 }
 
-/// Whether "::" at a token would merge with the previous character to another token, as in `case
+/// Whether "::" at a token would merge with the previous character into another token, as in `case
 /// 1:k` and in `<::`.
 bool Source::is_behind_colon(std::size_t i) const {
   while (i > 0 && (*this)[i - 1].empty()) --i;

@@ -1,6 +1,6 @@
 /// \file
-/// A preprocessed CUDA source as a sequence of tokens. Tokens can be replaced without moving a
-/// line.
+/// A preprocessed CUDA source as a sequence of tokens. Replacing a token does not change the line
+/// numbers of other tokens.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace cuda_on_cpu::rewriter {
 
-/// The rewriter does not understand a part of the source.
+/// The error of a rewriter that does not understand a part of the source.
 struct Unsure : std::runtime_error {
   using runtime_error::runtime_error;
 };

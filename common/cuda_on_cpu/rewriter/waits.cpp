@@ -5,7 +5,7 @@
 namespace cuda_on_cpu::rewriter {
 namespace {
 
-/// The first semicolon after token i, outside of brackets; `end` if there is none before `end`.
+/// The first semicolon after token i, outside brackets; `end` if there is none before `end`.
 std::size_t semicolon_behind(const Source& source, std::size_t i, std::size_t end) {
   do {
     i = source.next(source.opens(i) ? source.close_of(i) : i);

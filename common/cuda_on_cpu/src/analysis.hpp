@@ -24,11 +24,11 @@ namespace analysis {
 
 extern const bool enabled;
 
-/// A module has been loaded.
-/// \param shared bytes of its shared memory in the thread area
+/// Registers a module that has been loaded.
+/// \param shared bytes of the module's shared memory in the thread area
 void image_loaded(const LoadedImage& image, std::size_t shared);
 
-/// Called at the beginning and at the end of a launch.
+/// The CPU device calls these functions at the beginning and at the end of a launch.
 void launch_begins(Launch& launch);
 void launch_ends(Launch& launch);
 
@@ -37,7 +37,7 @@ void launch_ends(Launch& launch);
 bool leaves_out(const Launch& launch);
 bool is_left_out(const Launch& launch, unsigned number);
 
-/// A trial runs blocks of a launch speculatively in parallel, from the block `first` on.
+/// A trial runs blocks of a launch speculatively in parallel, beginning with block `first`.
 /// `may_be_tried` returns whether a launch allows a trial. `trial_is_full` returns whether no
 /// further block may begin, because the logs are full. If blocks have conflicted, `trial_ends`
 /// restores the memory that the blocks have written and returns false. If no blocks have
@@ -48,30 +48,31 @@ bool trial_is_full();
 bool trial_ends(Launch& launch);
 void check_trial(Launch& launch, unsigned rank, unsigned size);
 
-/// Called when this thread of the operating system begins or ends a block.
+/// The CPU device calls these functions when this thread of the operating system begins or ends a
+/// block.
 void block_begins(Block& block);
 void block_ends(Block& block);
 
-/// Groups the pending accesses of a warp into requests and checks them. At this time, no lane of
-/// the warp runs.
+/// Groups the pending accesses of a warp into requests and checks them. No lane of the warp runs
+/// during the call.
 void resolve(Warp& warp);
 
-/// A thread ends or waits for other threads. Its last write is complete, so the written value can
-/// be compared with the old one.
+/// Compares the old value with the last value that a thread has written. The thread ends or waits
+/// for other threads, so its last write is complete.
 void stops(const Thread& thread);
 
-/// Some lanes of a warp, but not all live lanes, have synchronised with each other.
+/// Logs that some lanes of a warp, but not all live lanes, have synchronised with each other.
 void lanes_ordered(Warp& warp, unsigned lanes);
 
-/// Synchronisation at a cuda::barrier: the current thread arrives, the phase ends, and the current
-/// thread has waited.
+/// These functions log the synchronisation at a cuda::barrier: the current thread arrives, the
+/// phase ends, and the current thread has waited.
 void arrives_at(const void* barrier);
 void phase_ends(const void* barrier);
 void has_waited_at(const void* barrier);
 
-/// Synchronisation at the barrier of the running block's gang. A gang is a cluster or a cooperative
-/// grid. The functions signal that a thread has arrived and will wait later, that all threads of
-/// the block have arrived, and that all have waited.
+/// These functions log the synchronisation at the barrier of the running block's gang: a thread has
+/// arrived and will wait later, all threads of the block have arrived, and all have waited. A gang
+/// is a cluster or a cooperative grid.
 void arrives_at_gang(const Thread& thread);
 void arrives_at_gang();
 void has_waited_for_gang();
@@ -83,7 +84,7 @@ void different_operations(const Thread& thread, const Thread& other);
 /// then.
 void different_masks(const Thread& thread, const Thread& other);
 
-/// Reports a shuffle that reads from a lane outside of the mask: the value is undefined.
+/// Reports a shuffle that reads from a lane outside the mask: the value is undefined.
 void asks_outside_mask(const Thread& thread, unsigned absent);
 
 /// Reports threads of one block that wait at different barriers.
@@ -110,15 +111,15 @@ enum Kind : std::uint8_t {
 void access(const void* address, std::size_t bytes, Kind kind, const void* place,
             const void* frame);
 
-/// The current thread starts an asynchronous copy into shared memory. The bytes are checked now.
-/// The access is made and counted when the thread waits for the copy.
+/// Checks the bytes in shared memory that an asynchronous copy of the current thread will write.
+/// The access itself is made and counted when the thread waits for the copy.
 void copy_starts(const void* to, std::size_t bytes, const void* place);
 
-/// The current thread sends bytes to the shared memory of another block. Only the address is
-/// checked.
+/// Checks the address in the shared memory of another block to which the current thread sends
+/// bytes.
 void sends(const void* to, std::size_t bytes, const void* place);
 
-/// Bytes from another block have been stored in the shared memory of the running block.
+/// Logs that bytes from another block have been stored in the shared memory of the running block.
 void received(const void* address, std::size_t bytes);
 
 /// The purpose for which an operation of a stream reads memory. A copy to the host may show
@@ -130,16 +131,17 @@ enum class Purpose : std::uint8_t { use, copy_to_host, copy_within_device };
 void copy_access(const void* address, std::size_t bytes, Kind kind, const Operation& operation,
                  Purpose purpose = Purpose::use);
 
-/// Marks the copies of unwritten bytes as unwritten, after a copy within the device. Must be called
-/// after `copy_access` for both sides of the copy.
+/// Marks the copies of unwritten bytes as unwritten, after a copy within the device. The caller
+/// must already have called `copy_access` for both sides of the copy.
 void carry_unwritten(const void* to, const void* from, std::size_t bytes);
 
-/// Adds a note to the report: a block waits for another block, but the launch is not cooperative.
+/// Adds a note to the report that a block waits for another block, although the launch is not
+/// cooperative.
 void blocks_wait_for_each_other(const Thread& thread);
 
-/// A copy has transferred bytes to the host or to the device. The analysis searches the bytes for
-/// addresses of functions. A function address that the host has read from the device is valid on
-/// the device; the host's own function addresses are not.
+/// These functions search the bytes that a copy has transferred to the host or to the device. They
+/// look for addresses of functions. A function address that the host has read from the device is
+/// valid on the device; the host's own function addresses are not.
 void copied_to_host(const void* bytes, std::size_t count);
 void copied_to_device(const void* bytes, std::size_t count, const Operation& operation);
 
@@ -147,17 +149,17 @@ void copied_to_device(const void* bytes, std::size_t count, const Operation& ope
 /// fence.
 enum class Among : std::uint8_t { nobody, block, device, system };
 
-/// The current thread makes a fence. A later atomic operation of this thread releases the accesses
-/// before the fence, in the scope of the fence.
+/// Logs that the current thread makes a fence. A later atomic operation of this thread releases the
+/// accesses before the fence, in the scope of the fence.
 void fence(Among among);
 
-/// The host is about to request an operation. The operation happens after the releases that the
-/// host has acquired from flags.
+/// Logs that the host is about to request an operation. The operation happens after the releases
+/// that the host has acquired from flags.
 void host_asks();
 
 /// `error_dropped` logs the error of a call or a launch whose result the source ignores.
-/// `errors_looked_at` discards the logged errors of the calling thread, which has asked for the
-/// last error.
+/// `errors_looked_at` discards the logged errors of the calling thread, which has queried the last
+/// error.
 /// \param thread thread of a kernel that made the call; null for a call of the host
 void error_dropped(const void* place, const Thread* thread, const std::string& sentence);
 void errors_looked_at();
@@ -173,12 +175,12 @@ void child_ends(std::uint32_t operation);
 /// The number of operating-system threads that the analysis has started.
 int own_threads();
 
-/// Memory has been allocated or freed.
+/// Logs that memory has been allocated or freed.
 void allocated(const void* address, std::size_t bytes);
 void freed(const void* address, std::size_t bytes, const void* place);
 
-/// An operation of a stream allocates memory that a graph has reserved. Each launch of the graph
-/// allocates the same memory again.
+/// Logs that an operation of a stream allocates memory that a graph has reserved. Each launch of
+/// the graph allocates the same memory again.
 void allocated_again(Allocation& allocation, const Operation& operation);
 
 /// For tests of the race detector: `races_found` returns the number of races found, including
@@ -198,7 +200,7 @@ struct RacyBytes {
 void watch_racy_bytes();
 std::vector<RacyBytes> racy_bytes();
 
-/// Other processes may write to an allocation, so all its bytes count as written.
+/// Marks all bytes of an allocation as written, because other processes may write to it.
 void written_by_others(Allocation& allocation);
 
 }  // namespace analysis

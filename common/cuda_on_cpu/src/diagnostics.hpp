@@ -21,10 +21,11 @@ struct Diagnostic {
 /// Prints a diagnostic or, in an analysed program, adds it to the report.
 void report_diagnostic(const Diagnostic& diagnostic);
 
-/// Ends the program with status 3: the CPU device does not support what the program requests.
+/// Ends the program with status 3, because the CPU device does not support a request of the
+/// program.
 [[noreturn]] void fatal(const std::string& sentence);
 
-/// Ends the program with status 2: a setting is invalid, or a file cannot be written.
+/// Ends the program with status 2, because a setting is invalid or a file cannot be written.
 [[noreturn]] void refuse(const std::string& sentence);
 
 }  // namespace cuda_on_cpu

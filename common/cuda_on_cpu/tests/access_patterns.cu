@@ -17,12 +17,12 @@
 
 namespace {
 
-constexpr int side = 128;           // of square matrices
+constexpr int side = 128;           // number of rows and of columns of the square matrices
 constexpr int count = side * side;  // number of elements of a matrix
-constexpr int systems = 64;         // tridiagonal systems
-constexpr int rows = 24;            // of each system
-constexpr int steps = 8;            // iterations of loops
-constexpr int bins = 256;           // of histograms
+constexpr int systems = 64;         // number of tridiagonal systems
+constexpr int rows = 24;            // number of rows of each system
+constexpr int steps = 8;            // number of iterations of loops
+constexpr int bins = 256;           // number of bins of histograms
 
 __device__ int index() { return blockIdx.x * blockDim.x + threadIdx.x; }
 

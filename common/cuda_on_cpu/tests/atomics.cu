@@ -233,7 +233,7 @@ __global__ void apply_together(const T* operands, T first, T* results, int n) {
   if (threadIdx.x == 0) results[1 + blockIdx.x] = shared;
 }
 
-/// Each block combines its operands in shared memory, and all blocks combine theirs in one
+/// Each block combines its operands in shared memory, and all blocks combine the results in one
 /// variable. The result must not depend on the order.
 template <typename Operation, typename T>
 void expect_result(const std::vector<T>& operands, T first) {
@@ -532,7 +532,7 @@ TEST(a_release_is_seen_by_an_acquire) {
   expect_equal(out.to_host(), std::vector<int>(32, 43));
 }
 
-/// A thread that receives a message from the second warp also sees the writes of the first warp.
+/// Passes a message through two warps; the receiver must also see the writes of the first warp.
 __global__ void pass_on_a_message(int* out) {
   __shared__ int flags[2], message;
   if (threadIdx.x == 0) flags[0] = flags[1] = message = 0;
@@ -556,7 +556,7 @@ TEST(a_message_is_passed_on) {
   expect_equal(out.to_host(), {45});
 }
 
-/// The wait also ends after a limited number of tries. The loop only reads.
+/// Waits in a loop that only reads, and gives up after a limited number of tries.
 __global__ void wait_for_volatile(int* out) {
   __shared__ volatile int flag;
   if (threadIdx.x == 0) flag = 0;
@@ -676,7 +676,7 @@ TEST(blocks_take_a_lock_by_tickets) {
 
 constexpr unsigned long long has_sum = 1ull << 62, has_prefix = 2ull << 62;
 
-/// An inclusive scan in one pass. A block waits only for blocks that have drawn smaller indices.
+/// Computes an inclusive scan in one pass. A block waits only for blocks with smaller indices.
 __global__ void scan_with_look_back(const unsigned* in, unsigned* out, unsigned* next_block,
                                     unsigned long long* states, int n) {
   __shared__ unsigned block, values[128], before;
@@ -723,7 +723,7 @@ TEST(blocks_look_back) {
   }
 }
 
-/// Look-back with fences and volatile reads, as programs did before atomic references.
+/// Performs a look-back with fences and volatile reads, as programs did before atomic references.
 __global__ void chain_with_fences(unsigned* next_block, volatile int* flags, volatile int* sums) {
   if (threadIdx.x != 0) return;
   const Patience patience;

@@ -198,7 +198,7 @@ struct Matrix {
     return result;
   }
 };
-/// From columns that are `stride` elements apart.
+/// A matrix from columns that are `stride` elements apart.
 template <typename T>
 Matrix matrix_of(const std::vector<T>& values, int rows, int columns, int stride) {
   Matrix result(rows, columns);

@@ -1,5 +1,5 @@
 /// \file
-/// Kernels that launch kernels: memory visible to children, streams and tail launches, errors, memory.
+/// Kernels that launch kernels: visible memory, streams, tail launches, errors and allocations.
 
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
@@ -160,7 +160,7 @@ TEST(kernels_are_nested_as_deep_as_launches_may_wait) {
 
 // --- Streams
 
-/// Each operation needs the result of the previous one.
+/// Launches operations that each need the result of the previous one.
 __global__ void launch_in_turn(int* x) {
   for (int i = 0; i < 5; ++i) {
     add<<<1, count>>>(x, count, 1);
@@ -174,7 +174,7 @@ TEST(children_in_the_stream_of_their_block_run_one_after_the_other) {
   expect_equal(x.to_host(), std::vector<int>(count, 363));
 }
 
-/// One thread creates a stream, and each other thread launches into it in sequence.
+/// One thread creates a stream. The other threads launch into this stream one after the other.
 __global__ void share_stream(int* x) {
   __shared__ cudaStream_t stream;
   if (threadIdx.x == 0) cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
@@ -197,7 +197,7 @@ TEST(a_named_stream_is_shared_by_its_block) {
   expect_equal(x.to_host(), {expected});
 }
 
-/// Two streams, one of which waits for the other in the middle.
+/// Uses two streams, one of which waits for the other one in the middle of the work.
 __global__ void wait_for_event(int* x, cudaError_t* errors) {
   cudaStream_t one, other;
   cudaEvent_t event;

@@ -241,7 +241,8 @@ extern "C" __global__ void mirror(int* x) {
   x[threadIdx.x] = *(&s[0] + LAST - threadIdx.x);
 }
 """,
-    # Loads the module named by the second argument, or compiles that file. With a third argument, ignores an error.
+    # Loads the module that the second argument names, or compiles the source of this name. With a third argument, ignores an
+    # error.
     "load.cu": """#include <cuda.h>
 #include <nvrtc.h>
 #include <fstream>
@@ -601,7 +602,7 @@ def names_of_std(cwd):
     # cusolverDn.h includes LAPACK's header, which includes <complex> and further headers.
     names = ("array clamp function bind complex variant thread mutex deque list map queue stack set gcd accumulate iota random_device ratio regex "
              "find transform reduce shuffle sample unique_ptr shared_ptr unordered_map for_each merge rotate generate vector sort count optional").split()
-    # CUDA's own cuda_runtime.h includes <utility>, which declares std::array from GCC 14 on.
+    # CUDA's own cuda_runtime.h includes <utility>, which declares std::array since GCC 14.
     plain = cwd / "plain.cpp"
     plain.write_text("#include <utility>\nusing namespace std;\nfloat array;\nfloat value() { return array; }\n")
     if subprocess.run(["g++", "-std=c++17", "-fsyntax-only", plain], capture_output=True, check=False).returncode != 0:

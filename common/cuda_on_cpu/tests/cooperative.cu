@@ -597,7 +597,7 @@ __global__ void come_together(unsigned* sizes, int n) {
 }
 
 TEST(lanes_that_have_not_parted_come_together) {
-  // GPUs and the CPU device do so, although CUDA does not guarantee it.
+  // GPUs and the CPU device form these groups, although CUDA does not guarantee them.
   Device<unsigned> sizes(2 * 64);
   come_together<<<1, 64>>>(sizes.get(), 48);
   const std::vector<unsigned> actual = sizes.to_host();
@@ -912,7 +912,7 @@ TEST(blocks_of_a_grid_arrive_and_end) {
   expect_equal(sums.to_host(), table<int>(threads, [&](int i) { return threads - 1 - i; }));
 }
 
-/// The transpose of a square matrix whose rows are distributed over the dynamic shared memory of a cluster.
+/// Transposes a square matrix whose rows are distributed over the shared memory of a cluster.
 __global__ void transpose_in_cluster(const double* in, double* out, int rows) {
   extern __shared__ double mine[];
   const cg::cluster_group cluster = cg::this_cluster();

@@ -20,7 +20,7 @@ namespace {
 using tap::Device;
 using tap::expect_equal;
 
-/// The inclusive scan of all items, followed by the exclusive scan that begins with the first item.
+/// Computes an inclusive scan of all items, then an exclusive scan that begins with the first item.
 template <typename T, int threads, int items, cub::BlockScanAlgorithm algorithm, typename Operation>
 __global__ void __launch_bounds__(threads) scan(const T* in, T* out, T* sum) {
   using Scan = cub::BlockScan<T, threads, algorithm>;

@@ -36,7 +36,7 @@ struct Square {
   __host__ __device__ int operator()(int x) const { return x * x; }
 };
 
-/// The two calls of an algorithm, with the temporary storage that the first call requests.
+/// Makes the two calls of an algorithm, with the temporary storage that the first call requests.
 template <typename Call>
 void with_storage(Call call) {
   std::size_t bytes = 0;

@@ -75,7 +75,7 @@ TEST(reductions_of_other_types) {
   check_reduce<short, 96, 1, cub::BLOCK_REDUCE_RAKING>();
 }
 
-/// CUB has special implementations for sums, minima and maxima with its own operations.
+/// Reduces by CUB's own sums, minima and maxima, for which CUB has special implementations.
 template <typename T, int threads, cub::BlockReduceAlgorithm algorithm>
 __global__ void reduce_by_name(const T* in, T* out, int valid) {
   using Reduce = cub::BlockReduce<T, threads, algorithm>;
@@ -110,8 +110,8 @@ TEST(sums_minima_and_maxima_of_blocks) {
   check_named<double, 31, cub::BLOCK_REDUCE_WARP_REDUCTIONS>();
 }
 
-/// For each warp of `width` lanes: the total, the total of the first lanes, the scan, and the sums
-/// of its segments.
+/// Computes for each warp of `width` lanes: the total, the total of the first lanes, the scan, and
+/// the sums of its segments.
 template <typename T, int width>
 __global__ void in_warps(const T* in, T* out, int valid) {
   using Reduce = cub::WarpReduce<T, width>;

@@ -99,7 +99,7 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// Limits a wait that might never end, to about ten seconds on a GPU and on a CPU.
+/// Limits a potentially endless wait to about ten seconds, both on a GPU and on a CPU.
 class Patience {
  public:
   __device__ Patience() { start_ = clock64(); }

@@ -104,7 +104,7 @@ const Made& made() {
   return made;
 }
 
-/// A context of device 0 with the kernels, during a test.
+/// A context of device 0 with the loaded kernels, which exists during one test.
 struct Session {
   CUcontext context = nullptr;
   CUmodule module = nullptr;
@@ -286,7 +286,7 @@ TEST(calls_need_a_context) {
 #endif
 }
 
-/// The driver of a GPU returns one of two errors for objects of a destroyed context.
+/// Expects one of the two errors that a GPU's driver returns for objects of a destroyed context.
 void expect_gone(CUresult result, tap::Location place = tap::Location::current()) {
   if (result != CUDA_ERROR_CONTEXT_IS_DESTROYED)
     expect_equal(result, CUDA_ERROR_INVALID_HANDLE, place);

@@ -29,7 +29,7 @@ __global__ void write_seven(int* out) { *out = 7; }
 __global__ void do_nothing() {}
 __global__ void __launch_bounds__(64) do_nothing_in_small_blocks() {}
 
-/// After an error that does not persist, all calls work.
+/// Expects that all calls work after an error that does not persist.
 void expect_working() {
   Device<int> out(1);
   write_seven<<<1, 1>>>(out.get());
@@ -39,7 +39,7 @@ void expect_working() {
 // --- Launches
 
 /// Whether a launch was refused because no device can run its configuration. The documentation and
-/// CUDA 12 have cudaErrorInvalidConfiguration; CUDA 13 returns cudaErrorInvalidValue.
+/// CUDA 12 specify cudaErrorInvalidConfiguration; CUDA 13 returns cudaErrorInvalidValue.
 bool is_refused(cudaError_t error) {
   return error == cudaErrorInvalidConfiguration || error == cudaErrorInvalidValue;
 }

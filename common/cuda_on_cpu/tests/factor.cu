@@ -114,7 +114,7 @@ TEST(factors_times_themselves_are_the_matrix) {
     }
 }
 
-/// Systems A x = b with x = (1, 2, ... n), factorised and solved individually or as a batch.
+/// Checks solutions x = (1, 2, ..., n) of A x = b, computed individually or as a batch.
 template <typename T>
 void expect_solutions(cublasFillMode_t part, int n, int lda, int count, T tolerance, bool batched) {
   const Handle handle;

@@ -138,7 +138,7 @@ __global__ void serve_all(Mailbox* boxes) {
   }
 }
 
-/// A grid in which one thread receives a question and all threads store the answer.
+/// Serves a mailbox by a grid: one thread receives a question, and all threads store the answer.
 __global__ void serve_together(Mailbox* box, int* all, int questions) {
   const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
   for (int number = 1; number <= questions; ++number) {

@@ -151,7 +151,7 @@ class Child {
 
 // --- The child processes
 
-/// Waits for the parent's kernel, and works on its memory.
+/// Waits for the parent's kernel, and then works on the parent's memory.
 void go_on_with_memory() {
   Handles handles;
   expect(read(STDIN_FILENO, &handles, sizeof handles) == sizeof handles, "the parent tells");

@@ -694,7 +694,7 @@ TEST(kernels_call_functions) {
                }));
 }
 
-/// Long local arrays that stay valid across a barrier.
+/// Uses long local arrays, which stay valid across a barrier.
 __global__ void keep_locals(int* out) {
   int mine[64];
   for (int i = 0; i < 64; ++i) mine[i] = threadIdx.x * i;

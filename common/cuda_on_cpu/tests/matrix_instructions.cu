@@ -93,7 +93,7 @@ __global__ void store(const unsigned* in, std::uint16_t* out) {
     for (int i = 0; i < 8; ++i) out[8 * threadIdx.x + i] = rows[threadIdx.x][i];
 }
 
-/// The position in rows of 8 elements of half `half` of register `matrix` of a lane.
+/// The index of the element in half `half` of register `matrix` of a lane. Rows have 8 elements.
 std::size_t place(int matrix, int lane, int half, bool transposes) {
   const int row = lane / 4, column = 2 * (lane % 4) + half;
   return transposes ? 64 * matrix + 8 * column + row : 64 * matrix + 8 * row + column;
@@ -111,7 +111,7 @@ void expect_transfers() {
       for (int half = 0; half < 2; ++half)
         expect_equal(found[matrices * lane + matrix] >> 16 * half & 0xffff,
                      elements[place(matrix, lane, half, transposes)]);
-  // Storing them must restore the original positions.
+  // Storing the matrices must restore the original positions.
   const Device<std::uint16_t> out(64 * matrices);
   store<matrices, transposes><<<1, 32>>>(registers.get(), out.get());
   expect_equal(out.to_host(), Elements(elements.begin(), elements.begin() + 64 * matrices));
@@ -316,8 +316,8 @@ struct FourProducts : Shape<8, 4, DType, F16, F16, CType> {
   }
 };
 
-// The instruction with the number of registers of D, A, B and C of a shape. S and F are the
-// constraints of the registers.
+// The instruction for a shape. The digits are the numbers of registers of D, A, B and C. S and F
+// are the constraints of the registers.
 #define MMA_2_1_1_2(name, S, F)                        \
   asm volatile(name " {%0, %1}, {%2}, {%3}, {%4, %5};" \
                : "=" S(d[0]), "=" S(d[1])              \

@@ -168,7 +168,7 @@ __device__ void put(std::uint32_t& bits, __nv_bfloat16 element, int place) {
   bits |= static_cast<std::uint32_t>(__bfloat16_as_ushort(element)) << 16 * place;
 }
 
-/// Each warp of the block has its own matrices, stored one after the other.
+/// Multiplies the matrices of each warp of the block, which are stored one after the other.
 template <typename S>
 __global__ void multiply(const typename S::Element* a, const typename S::Element* b,
                          typename S::Sum* c, int steps) {
@@ -242,7 +242,7 @@ std::vector<typename S::Sum> product_of(const Problem<S>& p) {
   return c.to_host();
 }
 
-/// Small integers, whose products and sums are exact in all types.
+/// Expects exact results for small integers, whose products and sums are exact in all types.
 template <typename S>
 void expect_exact_integers() {
   const auto problem = random_problem<S>(3, 4, [] { return float(random_value(-16, 16)); });
@@ -344,7 +344,7 @@ __global__ void round_to_tf32(const float* in, float* out, int n) {
 
 TEST(tf32_has_10_bits_of_fraction) {
   std::vector<float> values = random_values(200, -1000.0f, 1000.0f);
-  for (int i = 0; i < 50; ++i) values[i] = (i - 25) * (1 + std::ldexp(1.0f, -11));  // some of these are ties
+  for (int i = 0; i < 50; ++i) values[i] = (i - 25) * (1 + std::ldexp(1.0f, -11));  // some are ties
   values[50] = std::numeric_limits<float>::infinity();
   Device<float> in(values), out(200);
   round_to_tf32<<<1, 256>>>(in.get(), out.get(), 200);

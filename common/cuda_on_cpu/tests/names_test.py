@@ -13,7 +13,7 @@ import tempfile
 
 COMMAND = pathlib.Path(sys.argv[1]).resolve()
 HEADERS = pathlib.Path(__file__).resolve().parent.parent / "include"
-# These headers replace headers of Thrust and CUB and include others of them, which use T as a name.
+# These headers replace headers of Thrust and CUB and include other headers of these libraries, which use T as a name.
 OF_TOOLKIT = ["cub/", "thrust/", "cuda_on_cpu/cub.hpp", "cuda_on_cpu/thrust.hpp", "curand_mtgp32dc_p_11213.h"]
 # These headers only report that a library is not covered.
 REFUSING = ["cusparse"]

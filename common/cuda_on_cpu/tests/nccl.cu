@@ -456,7 +456,7 @@ TEST(one_thread_joins_all_ranks_in_a_group) {
 
 namespace {
 
-/// Resets the first two devices after a failure, and their errors.
+/// Resets the first two devices and their errors after a failure.
 void reset() {
   for (const int device : {1, 0}) {
     cudaSetDevice(device);

@@ -363,7 +363,7 @@ __global__ void fuse(const T* a, const T* b, T* fused, T* plain) {
     plain[i] = __dadd_rn(__dmul_rn(a[i], a[i]), b[i]);
 }
 
-/// The residual of a square: zero except for a rounding error that only the fused form computes.
+/// Checks the residual of a square. Only the fused form computes the rounding error.
 template <typename T>
 void expect_fusion() {
   const std::vector<T> a = random_values(64, T(1), T(2));
@@ -685,7 +685,7 @@ void expect_within_ulps(double low, double high, double bound, tap::Location pla
   errors.expect_within(bound, place);
 }
 
-/// Checks against the error bounds of the CUDA documentation, for float and for double.
+/// Checks a function against the error bounds of the CUDA documentation, for float and for double.
 template <typename Function>
 void expect_accuracy(double low, double high, double float_bound, double double_bound,
                      tap::Location place = tap::Location::current()) {

@@ -356,7 +356,7 @@ def stays_in_registers(stage, number, name, n):
     yield f"stage {number} executes all steps in one launch", short.launches() == longer.launches() == 1
     yield (f"stage {number} waits at one barrier of the thread block per step",
            longer.sum(".*", "block_barriers") - short.sum(".*", "block_barriers") == more_steps)
-    # 12 reads r twice: from r_0 and from r_1 on.
+    # Stage 12 reads r twice: once beginning with r_0, and once beginning with r_1.
     rows_moved = 3 if number == "11" else 4
     yield f"stage {number} moves hardly any sectors except those of r, y and the reflection coefficients", (
         short.sectors() <= 1.1 * rows_moved * n * short.bytes_of_value / 32 + 40)
@@ -450,7 +450,7 @@ def matmul(stage):
                "slice e",
                all((later[1] <= kernel[0]) == before for kernel, later in zip(computed, ready[1:])))
 
-    # As many of the three panels of A and eight panels of B are kept as fit into the budget.
+    # Of the three panels of A and the eight panels of B, as many are kept as fit into the budget.
     value_bytes, rows, cols = sliced.bytes_of_value, -(-l // 3), 16
     budgets = {(kept, coming): value_bytes * ((kept * rows + coming * cols) * m + 2 * rows * cols)
                for kept, coming in ((1, 2), (1, 3), (2, 2), (2, 3), (3, 2))}

@@ -98,7 +98,7 @@ TEST(blocks_of_a_cluster_read_the_shared_memory_of_the_next) {
     expect_equal(y[i], (i + threads) % (threads * blocks) + 1 + i + 1);
 }
 
-/// A later copy cannot use shared memory, which the device recognises by the address.
+/// Requests a copy that uses shared memory. The device recognises the address and refuses the copy.
 __global__ void copy_shared(double* y, cudaError_t* error) {
   __shared__ double mine[2];
   mine[threadIdx.x] = 1;

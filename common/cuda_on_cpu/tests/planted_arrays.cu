@@ -15,7 +15,7 @@ constexpr int threads = 64;
 
 namespace local_array_too_short {
 
-/// Stores a window of five elements; with the bug, in an array of four.
+/// Stores a window of five elements; with the bug, the array has only four.
 template <bool bug>
 __global__ void smooth(const float* in, float* out, int radius) {
   float window[bug ? 4 : 5];
@@ -61,7 +61,7 @@ namespace constant_table_too_short {
 
 __constant__ float weights[8], others[8];
 
-/// Sums weighted values; with the bug, it reads one weight too many, from the next table.
+/// Sums weighted values; with the bug, the kernel reads one weight too many, from the next table.
 template <bool bug>
 __global__ void weigh(const float* in, float* out, int n) {
   float sum = 0;
@@ -175,7 +175,7 @@ void run() {
 
 namespace misaligned_float4 {
 
-/// Skips a header before it reads groups of four floats; with the bug, one float only.
+/// Reads groups of four floats after a header; with the bug, the header is a single float.
 template <bool bug>
 __global__ void copy(const float* in, float4* out) {
   const auto* fours = reinterpret_cast<const float4*>(in + (bug ? 1 : 4));
@@ -233,7 +233,7 @@ void run() {
 
 namespace float4_at_half_its_size {
 
-/// Reads 16 bytes at once; with the bug, the address is a multiple of 8 only.
+/// Reads 16 bytes at once; with the bug, the address is only a multiple of 8.
 template <bool bug>
 __global__ void sums(const float* in, float* out) {
   const float* first = in + (bug ? 2 : 4) + 4 * threadIdx.x;
@@ -337,7 +337,7 @@ void run() {
 
 namespace misaligned_word_of_bytes {
 
-/// Reads a length after a tag of one byte; the correct counterpart assembles it from bytes.
+/// Reads a length after a tag of one byte; the correct counterpart assembles the length from bytes.
 template <bool bug>
 __global__ void length(const unsigned char* message, unsigned* out) {
   if (bug)
@@ -377,7 +377,7 @@ void run() {
 
 namespace one_byte_of_a_counter_cleared {
 
-/// Counts in memory of which only one byte was cleared, as if a memset took a number of elements.
+/// Counts in memory of which one byte was cleared, as if cudaMemset took a number of elements.
 __global__ void count(int* counter) {
   atomicAdd(counter, 1);  // planted: uninitialised read
 }
@@ -467,7 +467,7 @@ void run() {
 
 namespace bytes_of_neighbours {
 
-/// Each thread updates its own byte; with the bug, also the byte of its neighbour.
+/// Each thread updates its own byte; with the bug, it also updates the byte of its neighbour.
 template <bool bug>
 __global__ void invert(unsigned char* image) {
   const int t = threadIdx.x;
@@ -511,7 +511,7 @@ void run() {
 
 namespace bytes_at_the_border_of_blocks {
 
-/// Blocks update odd numbers of bytes, so adjacent blocks share words; with the bug, also bytes.
+/// Blocks update odd numbers of bytes, so neighbours share words; with the bug, they share bytes.
 template <bool bug>
 __global__ void brighten(unsigned char* image, int width) {
   const int i = blockIdx.x * width + threadIdx.x;
@@ -530,7 +530,7 @@ void run() {
 namespace padding_of_structures {
 
 /// The copy includes seven bytes of uninitialised padding. With the bug, a member that is used
-/// after the copy is not initialised, either.
+/// after the copy is not initialised either.
 struct Cell {
   char kind;
   double value;

@@ -221,7 +221,7 @@ void run() {
 
 namespace filled_after_free {
 
-/// With the bug, memory of one step is cleared for the next one after it was freed.
+/// With the bug, the memory of a step is freed before it is cleared for the next step.
 template <bool bug>
 void run() {
   const Stream stream;

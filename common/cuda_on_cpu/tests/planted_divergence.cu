@@ -437,7 +437,7 @@ void run() {
 namespace each_for_another_one {
 
 /// A shuffle in a tile of more than a warp can read the value of only one thread. A GPU hangs if
-/// threads of the tile read from several.
+/// threads of the tile read from several threads.
 template <bool bug>
 __global__ void turn(int* values) {
   const auto tile = cg::tiled_partition<threads>(cg::this_thread_block());

@@ -24,7 +24,7 @@ __global__ void fill(int* out, int n) {
 
 namespace too_many_threads {
 
-/// With the bug, one block has one thread per element, which are too many.
+/// With the bug, one block has one thread per element, which is more than the maximum.
 template <bool bug>
 void run() {
   const Buffer<int> out(2048);
@@ -469,7 +469,7 @@ void run() {
 
 namespace local_array_too_large {
 
-/// A table of 512 KiB fits into the local memory of a thread, but not together with another one.
+/// A table of 512 KiB fits into the local memory of a thread, but not together with another table.
 template <bool bug>
 __device__ __attribute__((noinline)) void add(const unsigned char* in,  // planted: stack overflow
                                               volatile int* counts) {   // planted: stack overflow

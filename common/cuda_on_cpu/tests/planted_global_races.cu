@@ -19,7 +19,7 @@ constexpr int count = blocks * threads;
 
 namespace histogram_without_atomics {
 
-/// Increments a bin; with the bug, not atomically.
+/// Increments a bin; with the bug, the increment is not atomic.
 template <bool bug>
 __global__ void histogram(const int* in, int* bins) {
   const int bin = in[blockIdx.x * threads + threadIdx.x] % 8;
@@ -40,7 +40,7 @@ void run() {
 
 namespace stencil_in_place {
 
-/// With the bug, overwrites elements whose old values the neighbouring threads need.
+/// With the bug, the kernel overwrites elements whose old values the neighbouring threads need.
 template <bool bug>
 __global__ void smooth(int* values, int* smoothed) {
   const int i = blockIdx.x * threads + threadIdx.x;
@@ -78,7 +78,7 @@ void run() {
 
 namespace swapped_twice {
 
-/// Transposes in place, which is work for half of the threads; with the bug, all threads do it.
+/// Transposes in place with half of the threads; with the bug, all threads exchange elements.
 template <bool bug>
 __global__ void transpose(int* matrix, int side) {
   const int x = threadIdx.x, y = blockIdx.x;
@@ -232,7 +232,7 @@ void run() {
 
 namespace block_barrier_for_a_grid {
 
-/// With the bug, a barrier of the own block is expected to order a store of another block.
+/// With the bug, a barrier of one block is expected to order a store of another block.
 template <bool bug>
 __global__ void swap_blocks(int* values, int* out) {
   const int t = threadIdx.x;
@@ -257,7 +257,7 @@ void run() {
 
 namespace block_barrier_for_a_cluster {
 
-/// With the bug, reads the other block's shared memory before that block has stored there.
+/// With the bug, a block reads the other block's shared memory before that block has stored.
 template <bool bug>
 __global__ void __cluster_dims__(2, 1, 1) swap_in_cluster(int* out) {
   __shared__ int tile[threads];
@@ -284,7 +284,7 @@ void run() {
 
 namespace cluster_entered_too_early {
 
-/// With the bug, writes to the other block's shared memory before that block may have started.
+/// With the bug, a block writes to the other block's memory, possibly before that block starts.
 template <bool bug>
 __global__ void __cluster_dims__(2, 1, 1) send(int* out) {
   __shared__ int tile[threads];
@@ -340,7 +340,7 @@ __device__ void expect_numbers(staircase::TransferBarrier& told) {
 
 namespace told_before_the_cluster_has_met {
 
-/// With the bug, stores in the other block before its barrier is initialised.
+/// With the bug, the kernel stores in the other block before its barrier is initialised.
 template <bool bug>
 __global__ void __cluster_dims__(2, 1, 1) tell(int* out) {
   __shared__ int numbers[threads];
@@ -366,7 +366,7 @@ void run() {
 
 namespace told_after_its_end {
 
-/// With the bug, stores in the other block, which does not wait for the values.
+/// With the bug, the kernel stores in the other block, which does not wait for the values.
 template <bool bug>
 __global__ void __cluster_dims__(2, 1, 1) tell(int* out) {
   __shared__ int numbers[threads];

@@ -191,7 +191,7 @@ __global__ void ask_in_all(const int* value, cudaGraphConditionalHandle handle) 
   cudaGraphSetConditional(handle, value[threadIdx.x]);  // planted: race
 }
 
-/// With the bug, all threads set the condition, to different values.
+/// With the bug, the threads set the condition to different values.
 template <bool bug>
 void run() {
   const Buffer<int> value(count);

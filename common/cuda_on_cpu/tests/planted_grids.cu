@@ -1,5 +1,5 @@
 /// \file
-/// Seeded bugs: launches on two devices that store in each other's memory and wait by flags.
+/// Seeded bugs: launches on two devices that store in each other's memory and wait for flags.
 
 #include <cuda_runtime.h>
 
@@ -63,7 +63,7 @@ class Pair {
     finish_both(0);
   }
 
-  /// Makes plain launches and waits for both devices, `first` first. Unless `at_once`, waits after each launch.
+  /// Makes plain launches. Waits first for `first` or, without `at_once`, after each launch.
   void run_plain(void (*kernel)(Part, Part), int first, bool at_once = true) {
     for (int d = 0; d < 2; ++d) {
       check(cudaSetDevice(d));
@@ -207,7 +207,7 @@ void run() {
 
 namespace launched_when_the_other_is_done {
 
-/// With the bug, the host waits for one launch before it starts the launch that it depends on.
+/// With the bug, the host waits for one launch before it starts the launch that sets the flag.
 __global__ void exchange(Part own, Part other) {
   tell(*other.done, 1);
   wait_for(*own.done, 1);

@@ -67,7 +67,7 @@ void run() {
 
 namespace scratch_of_a_block {
 
-/// One thread allocates memory for all, and frees it; with the bug, before others have read it.
+/// One thread allocates memory for all threads and frees it; with the bug, it frees too early.
 template <bool bug>
 __global__ void reverse(int* out) {
   __shared__ int* scratch;

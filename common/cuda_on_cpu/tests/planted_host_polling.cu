@@ -158,7 +158,7 @@ void run() {
 
 namespace flag_of_one_block_for_all {
 
-/// With the bug, the host waits for the flag of the first block, and reads results of both.
+/// With the bug, the host waits for the flag of the first block, and reads results of both blocks.
 template <bool bug>
 __global__ void raise(int* results, int* flags) {
   results[blockIdx.x] = 5;

@@ -53,7 +53,7 @@ void run() {
 
 namespace vote_for_those_that_are_done {
 
-/// Lanes leave the loop one by one; with the bug, the mask of the others still contains them.
+/// Lanes leave the loop one by one; with the bug, they stay in the mask of the remaining lanes.
 template <bool bug>
 __global__ void steps(const int* start, int* out) {
   const int lane = threadIdx.x;
@@ -79,7 +79,7 @@ void run() {
 
 namespace match_with_the_mask_of_another {
 
-/// Each half searches for equal values among itself; with the bug, lanes pass the mask of the other half.
+/// Each half compares the values of its lanes; with the bug, lanes pass the mask of the other half.
 template <bool bug>
 __global__ void equals(unsigned* out) {
   const int lane = threadIdx.x;
@@ -119,7 +119,7 @@ void run() {
 
 namespace shift_among_active_lanes {
 
-/// Lanes shuffle in a branch; with the bug, __activemask is expected to contain all of them.
+/// Lanes shuffle in a branch; with the bug, __activemask is expected to contain all these lanes.
 template <bool bug>
 __global__ void differences(const int* in, int* out, int n) {
   const int lane = threadIdx.x;
@@ -141,7 +141,7 @@ void run() {
 
 namespace leader_of_active_lanes {
 
-/// One active lane adds for all; with the bug, the others read from lane 0 of the warp.
+/// One active lane adds for all active lanes; with the bug, the others read from lane 0.
 template <bool bug>
 __global__ void slots(unsigned* counter, unsigned* out) {
   const int lane = threadIdx.x;

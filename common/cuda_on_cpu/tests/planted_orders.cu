@@ -148,7 +148,7 @@ void run() {
 
 namespace volatile_maximum {
 
-/// With the bug, compares and stores in two separate steps.
+/// With the bug, the kernel compares and stores in two separate steps.
 template <bool bug>
 __global__ void largest(const int* in, volatile int* out) {
   const int mine = in[threadIdx.x] + threadIdx.x;
@@ -395,7 +395,7 @@ void run() {
 
 namespace broadcast_from_outside {
 
-/// With the bug, reads lane 0 of the warp, although the group begins at lane 8.
+/// With the bug, the kernel reads lane 0 of the warp, although the group begins at lane 8.
 template <bool bug>
 __global__ void broadcast(int* out) {
   const int t = threadIdx.x;

@@ -23,7 +23,7 @@ constexpr int threads = 64;
 
 namespace no_barrier_after_a_store {
 
-/// With the bug, reads elements that other threads may not have stored yet.
+/// With the bug, the kernel reads elements that other threads may not have stored yet.
 template <bool bug>
 __global__ void reverse(int* out) {
   __shared__ int tile[threads];
@@ -70,7 +70,7 @@ void run() {
 
 namespace no_barrier_in_a_reduction {
 
-/// With the bug, adds partial sums that other warps have not finished.
+/// With the bug, the kernel adds partial sums that other warps have not finished.
 template <bool bug>
 __global__ void sum(const int* in, int* out) {
   __shared__ int tile[threads];
@@ -145,7 +145,7 @@ void run() {
 
 namespace weights_loaded_by_every_row {
 
-/// All rows of threads load the same weights; with the bug, each row loads different ones.
+/// All rows of threads load the same weights; with the bug, each row loads different weights.
 template <bool bug>
 __global__ void load(const int4* weights, int4* out) {
   __shared__ int4 mine[16];
@@ -168,7 +168,7 @@ void run() {
 
 namespace same_half_of_a_double_buffer {
 
-/// With the bug, writes into the half that other threads read.
+/// With the bug, the kernel writes into the half that other threads read.
 template <bool bug>
 __global__ void smooth(const int* in, int* out) {
   __shared__ int tile[2][threads];
@@ -219,7 +219,7 @@ void run() {
 
 namespace warp_barrier_for_a_block {
 
-/// With the bug, waits only for its own warp, and reads elements of the other one.
+/// With the bug, the kernel waits only for its own warp, and reads elements of the other one.
 template <bool bug>
 __global__ void swap_warps(int* out) {
   __shared__ int tile[threads];
@@ -243,7 +243,7 @@ void run() {
 
 namespace group_too_small {
 
-/// With the bug, waits for a tile of 8 threads, and reads beyond it.
+/// With the bug, the kernel waits for a tile of 8 threads, and reads beyond it.
 template <bool bug>
 __global__ void reverse(int* out) {
   namespace cg = cooperative_groups;
@@ -265,7 +265,7 @@ void run() {
 
 namespace late_halo {
 
-/// With the bug, loads the element after the tile after the barrier that should order it.
+/// With the bug, the kernel loads an extra element after the barrier that should order the load.
 template <bool bug>
 __global__ void differences(const int* in, int* out) {
   __shared__ int tile[threads + 1];
@@ -309,7 +309,7 @@ void run() {
 
 namespace helper_called_twice {
 
-/// The sum over the block, for every thread. All must have read the tile before it is reused.
+/// The sum over the block, for every thread. All threads must read the tile before its reuse.
 template <bool bug>
 __device__ int block_sum(int value) {
   __shared__ int tile[threads];
@@ -341,7 +341,7 @@ void run() {
 
 namespace result_read_beside_atomics {
 
-/// With the bug, reads the bins while other threads still add to them.
+/// With the bug, the kernel reads the bins while other threads still add to them.
 template <bool bug>
 __global__ void histogram(const int* in, int* out) {
   __shared__ int bins[8];
@@ -364,7 +364,7 @@ void run() {
 
 namespace zeroed_too_late {
 
-/// With the bug, adds to bins that other threads have not cleared yet.
+/// With the bug, the kernel adds to bins that other threads have not cleared yet.
 template <bool bug>
 __global__ void histogram(const int* in, int* out) {
   __shared__ int bins[threads];
@@ -507,7 +507,7 @@ __device__ void fill(Channel& channel, const int* in) {
 
 namespace refill_before_the_buffer_is_empty {
 
-/// With the bug, does not wait until the previous contents of the buffer have been read.
+/// With the bug, the kernel does not wait until the previous contents of the buffer have been read.
 template <bool bug>
 __global__ void pass_on(const int* in, int* out) {
   __shared__ Channel channel;
@@ -537,7 +537,7 @@ void run() {
 
 namespace use_before_the_buffer_is_full {
 
-/// With the bug, does not wait for the copied bytes.
+/// With the bug, the kernel does not wait for the copied bytes.
 template <bool bug>
 __global__ void pass_on(const int* in, int* out) {
   __shared__ Channel channel;
@@ -568,8 +568,8 @@ void run() {
 
 namespace barrier_behind_an_asynchronous_copy {
 
-/// With the bug, copies into the half that slower threads still read. The wait for the copy after
-/// the barrier does not order their reads.
+/// With the bug, the kernel copies into the half that slower threads still read. The wait after the
+/// barrier does not order the reads of these threads.
 template <bool bug>
 __global__ void sum_of_neighbours(const int* in, int* out) {
   __shared__ int tile[2][threads];

@@ -67,7 +67,7 @@ void run() {
 
 namespace source_overwritten_too_early {
 
-/// With the bug, prepares the next input while an asynchronous copy may still read the previous one.
+/// With the bug, the host overwrites its input while an asynchronous copy may still read it.
 template <bool bug>
 void run() {
   const Stream stream;
@@ -110,7 +110,7 @@ void run() {
 
 namespace managed_memory_read_at_once {
 
-/// A launch returns before the kernel has run, also for managed memory.
+/// A launch returns before the kernel has run, even if the kernel uses managed memory.
 template <bool bug>
 void run() {
   int* values = nullptr;
@@ -140,7 +140,7 @@ void run() {
 
 namespace other_stream_awaited {
 
-/// With the bug, waits for a stream other than the one that does the work.
+/// With the bug, the host waits for a stream other than the one that does the work.
 template <bool bug>
 void run() {
   const Stream worker, other;
@@ -192,7 +192,7 @@ void run() {
 
 namespace event_awaited_before_its_record {
 
-/// With the bug, waits for an event that was not recorded yet, which has no effect.
+/// With the bug, the host waits for an event that was not recorded yet, which has no effect.
 template <bool bug>
 void run() {
   const Stream first, second;
@@ -211,7 +211,7 @@ void run() {
 
 namespace copy_in_another_stream {
 
-/// With the bug, copies the result in a stream that does not wait for the kernel.
+/// With the bug, the host copies the result in a stream that does not wait for the kernel.
 template <bool bug>
 void run() {
   const Stream worker, other;

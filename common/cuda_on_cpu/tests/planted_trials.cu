@@ -3,7 +3,7 @@
 /// analysis, several threads may run them speculatively. The writes before the race must then be
 /// undone.
 ///
-/// Each case prints its results, which trials_test.py compares, too.
+/// Each case prints its results, which trials_test.py also compares.
 
 #include <cuda_runtime.h>
 
@@ -53,7 +53,7 @@ void run() {
 
 namespace sum_stored_by_every_lane {
 
-/// All lanes store the sum of their warp, which is one value; with the bug, different values.
+/// All lanes store the same sum of their warp; with the bug, they store different values.
 template <bool bug>
 __global__ void add(const int* x, int* total) {
   __shared__ int sum;
@@ -75,7 +75,7 @@ void run() {
 
 namespace neighbour_is_read {
 
-/// With the bug, reads elements that the previous block changes.
+/// With the bug, the kernel reads elements that the previous block changes.
 template <bool bug>
 __global__ void smooth(const double* x, double* y) {
   const int i = index();
@@ -214,7 +214,7 @@ void run() {
 
 namespace what_nobody_wrote {
 
-/// Reported after all blocks have ended; for each line, the first block in order is named.
+/// The error is reported after all blocks have ended, and names the first block in order.
 template <bool bug>
 __global__ void add(const int* x, int* y) {
   y[index()] = x[index()] + 1;  // planted: uninitialised read
@@ -238,8 +238,8 @@ namespace first_of_many {
 
 constexpr int in_stretch = 256;  // elements whose accesses one thread checks
 
-/// The accesses of the first block are checked by another thread than those of the other blocks,
-/// and follow many other accesses. The first lane of the first block must still be reported.
+/// A separate thread checks the accesses of the first block, which follow many other accesses. The
+/// first lane of the first block must still be reported.
 template <bool bug>
 __global__ void add(const int* known, const int* x, int* y) {
   const int t = static_cast<int>(threadIdx.x);

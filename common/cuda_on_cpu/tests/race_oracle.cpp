@@ -196,7 +196,7 @@ class Oracle {
   unsigned op_node(unsigned i) const { return static_cast<unsigned>(3 * p_.steps.size()) + i; }
   void add_edge(unsigned from, unsigned to) { next_[from].push_back(to); }
 
-  /// Adds the host and the streams. Each step has a node for the host, one for its begin and one
+  /// Adds the host and the streams. Each step has three nodes: for the host, for its beginning and
   /// for its end.
   void add_steps() {
     unsigned last_of[streams], event_of[events];
@@ -498,7 +498,7 @@ class Oracle {
                                  // gang barrier
   std::vector<unsigned> warps_;  // number of operations of the full warp
   unsigned threads_ = 0;
-  std::map<unsigned, unsigned> launch_of_;  // node of a kernel's begin, by kernel
+  std::map<unsigned, unsigned> launch_of_;  // node at which a kernel begins, by kernel
   std::vector<std::vector<unsigned>> next_;
   std::map<unsigned, std::vector<unsigned>> next_of_writes_;  // nodes that acquire from a write
   std::map<std::vector<unsigned>, unsigned> meetings_;
@@ -865,8 +865,8 @@ class Generator {
   std::mt19937_64 random_;
   const bool may_share_variables_;
   unsigned words_ = 1, in_shared_ = 0, active_ = 2, first_variable_ = 0, variables_ = 1;
-  bool mixes_ = false;             // plain and atomic accesses
-  bool shares_variables_ = false;  // between concurrent kernels
+  bool mixes_ = false;             // whether it mixes plain and atomic accesses
+  bool shares_variables_ = false;  // whether concurrent kernels share variables
   bool has_pinned_ = false, clusters_ = false;
   unsigned gang_ = 1;
   bool fences_ = false, narrow_ = false, orders_ = false, waits_ = false, volatile_ = false,

@@ -2,7 +2,7 @@
 /// Compares the race detector with an oracle, on litmus tests and on random programs.
 ///
 /// STAIRCASE_TEST_SEED and STAIRCASE_TEST_KERNELS choose the random programs. Without a seed, each
-/// build has its own one, which the last line of the output names. If the verdicts differ for a
+/// build has its own seed, which the last line of the output names. If the verdicts differ for a
 /// program, it is reduced to a smaller one with different verdicts. With STAIRCASE_TEST_SHARED=1,
 /// concurrent kernels may have atomic variables in common.
 
@@ -63,7 +63,7 @@ __device__ unsigned swap_if(unsigned* word, unsigned expected, unsigned value,
                                               : atomicCAS_system(word, expected, value);
 }
 
-constexpr int most_tries = 100;  // more than the spins of a thread before others run
+constexpr int most_tries = 100;  // exceeds the number of spins after which other threads run
 
 /// Executes an operation on an atomic variable.
 /// \param last the value that the thread has read last from any atomic variable

@@ -63,13 +63,13 @@ struct Op {
                            ///< block's rank
   Scope scope = of_device;
   Order order = relaxed;
-  std::uint32_t value = 0;  ///< value to write; of warp operations: the mask
+  std::uint32_t value = 0;  ///< value to write; for warp operations, the mask
 };
 
 constexpr unsigned memory_bytes = 64;
 
-/// From here on, memory contains no atomic variables. Moves read only from this offset on, because
-/// a copy of an atomic variable's value would no longer identify the write that it came from.
+/// The offset after the last atomic variable. Moves read only at this offset or later, because a
+/// copy of an atomic variable's value would no longer identify the write that it came from.
 constexpr unsigned plain_bytes = 48;
 
 struct Kernel {

@@ -268,7 +268,7 @@ int main() {
   return cudaMemcpyFromSymbol(values, limits, sizeof values) == cudaErrorLaunchFailure ? 0 : 2;
 }
 """,
-    # A compare-and-swap fails if the plain read before it was out of date; an exchange does not.
+    # A compare-and-swap fails if the preceding plain read has returned an outdated value; an exchange does not fail.
     "swap_loops.cu": CHECK + """__device__ double add(double* sum, double value) {
   unsigned long long* const bits = reinterpret_cast<unsigned long long*>(sum);
   unsigned long long old = *bits, assumed;  // here

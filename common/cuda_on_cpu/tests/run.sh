@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs test programs and prints failed tests and totals: run.sh PROGRAM...
 #
-# Build one for a GPU from the root of the repository:
+# Build a test program for a GPU from the root of the repository:
 #   nvcc -std=c++20 -O2 -gencode arch=compute_90a,code=sm_90a --expt-relaxed-constexpr \
 #     -Icommon/include -o launches common/cuda_on_cpu/tests/launches.cu
 set -u

@@ -34,7 +34,7 @@ __global__ void shift_all(T number, const int* by, Results* out) {
   out[i].assigned_right = right;
 }
 
-/// Shifts one bit at a time, like a GPU's result.
+/// Shifts one bit at a time, which gives the result of a GPU.
 template <typename Number>
 Number shifted(Number number, unsigned by, bool to_left) {
   for (unsigned i = 0; i < by && i < 64; ++i)

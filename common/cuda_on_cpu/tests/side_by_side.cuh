@@ -24,15 +24,16 @@ inline bool has_one_worker() {
                             : std::thread::hardware_concurrency() == 1;
 }
 
-/// Resets the number of signals. If blocks run in order, it is set so high that no wait blocks.
+/// Resets the number of signals. If blocks run in order, the number is set so high that no wait
+/// blocks.
 inline void begin_to_tell() { times_told = has_one_worker() ? 1 << 20 : 0; }
 
-/// The first thread of a block sends a signal.
+/// Sends a signal from the first thread of a block.
 CUDA_ON_CPU_NOT_ANALYSED __device__ __noinline__ void tell() {
   if (threadIdx.x == 0) __atomic_fetch_add(&times_told, 1, __ATOMIC_SEQ_CST);
 }
 
-/// The first thread of a block waits for a number of signals, up to a time limit.
+/// Makes the first thread of a block wait for a number of signals, up to a time limit.
 CUDA_ON_CPU_NOT_ANALYSED __device__ __noinline__ void wait_until_told(int times) {
   if (threadIdx.x > 0) return;
   const time_t start = time(nullptr);
@@ -40,7 +41,7 @@ CUDA_ON_CPU_NOT_ANALYSED __device__ __noinline__ void wait_until_told(int times)
     if (time(nullptr) > start + 20) return;
 }
 
-/// Gives other blocks time to run first; the results do not depend on it.
+/// Gives other blocks time to run first. The results do not depend on this pause.
 CUDA_ON_CPU_NOT_ANALYSED __device__ __noinline__ void nap() {
   const timespec time{.tv_sec = 0, .tv_nsec = 20'000'000};
   nanosleep(&time, nullptr);

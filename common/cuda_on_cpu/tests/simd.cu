@@ -91,7 +91,7 @@ __device__ unsigned sum(unsigned a, unsigned b) {
 ALL(2)
 ALL(4)
 
-/// One thread for each four pairs of bytes.
+/// Each thread compares four pairs of bytes.
 __global__ void compare_bytes(int* wrong) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x, a = i / 64, b = i % 64;
   // Each part has a different pair, so that an error between adjacent parts is detected.

@@ -122,7 +122,7 @@ class LateOpener {
   std::thread thread_;
 };
 
-/// Affine maps do not commute, so the result depends on the order of launches.
+/// Applies an affine map. Such maps do not commute, so the result depends on the launch order.
 __global__ void affine(unsigned* values, int n, unsigned factor, unsigned addend) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) values[i] = factor * values[i] + addend;
@@ -361,7 +361,7 @@ TEST(a_wait_is_for_what_was_recorded_before_it) {
 
 enum class Wait { stream, event, device, copy };
 
-/// When the host's wait returns, all work is done, although it was blocked when the wait began.
+/// Expects that all work is done when the host's wait returns, although it was blocked before.
 void expect_done_after(Wait wait) {
   const Stream stream;
   const Event event;
@@ -557,7 +557,7 @@ TEST(callbacks_learn_the_status) {
   expect(call.stream == stream.get(), "the callback learns its stream");
 }
 
-/// A host function for a stream, which sets a flag.
+/// Sets a flag, as a host function in a stream.
 void set(void* flag) { static_cast<std::atomic<bool>*>(flag)->store(true); }
 
 /// Work in a stream, followed by a host function.

@@ -42,10 +42,10 @@ class Location {
   int line_ = 0;
 };
 
-/// Thrown by a test that cannot continue. The error was already printed.
+/// The exception of a test that cannot continue. The test has already printed the error.
 struct Abandoned {};
 
-/// Thrown by a test that this machine cannot run.
+/// The exception of a test that this machine cannot run.
 struct Skipped {
   std::string reason;
 };
@@ -102,7 +102,7 @@ inline void expect(bool condition, const std::string& what, Location place = Loc
   if (!condition) complain("it is not so that " + what, place);
 }
 
-/// NaN equals no value, not even NaN.
+/// Expects that two values are equal. NaN equals no value, not even NaN.
 template <typename T, typename U>
 void expect_equal(const T& actual, const U& expected, Location place = Location::current()) {
   if (!(actual == static_cast<T>(expected)))

@@ -33,7 +33,7 @@ __device__ int index() { return static_cast<int>(blockIdx.x * blockDim.x + threa
 
 int met = 0;
 
-/// Each of the first two blocks waits for the other one.
+/// Makes each of the first two blocks wait for the other one.
 CUDA_ON_CPU_NOT_ANALYSED __device__ void meet_another_block() {
   if (blockIdx.x > 1 || threadIdx.x > 0) return;
   tell();
@@ -284,7 +284,7 @@ __device__ Six further(const Six* x, int i) {
 using Function = Six (*)(const Six*, int);
 __device__ Function further_on_device = further;
 
-/// The analysis sees only the reads of the function.
+/// Calls a function of which the analysis sees only the reads.
 __global__ void raise_by(Six* x, Function function, int* counter) {
   x[index()] = function(x, index());
   count_block(counter);
@@ -384,7 +384,7 @@ TEST(kernels_may_call_the_runtime) {
 
 // --- Externally visible effects
 
-/// trials_test.py counts the printed lines.
+/// Prints lines, which trials_test.py counts.
 __global__ void print(int* x, int* counter) {
   x[index()] = 2 * x[index()] + 1;
   if (threadIdx.x == 0) printf("# block %u prints\n", blockIdx.x);
@@ -434,7 +434,7 @@ TEST(a_thread_of_the_host_that_may_look_on_sees_each_number_once) {
 
 constexpr int many = 64 * 1024;
 
-/// Many blocks read each element, so the set of readers is stored separately for each element.
+/// Adds elements that many blocks read, so the readers of each element are stored separately.
 __global__ void add_all(const int* x, int* out) {
   int sum = 0;
   for (int i = index(); i < 2 * many; i += count) sum += x[(i + (i < many ? 0 : threads)) % many];

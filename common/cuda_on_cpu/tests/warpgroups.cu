@@ -91,8 +91,8 @@ __device__ inline void add_product(float (&sum)[128], const float* a, const floa
   staircase::wgmma_tf32_m64n256k8(sum, a, ka, b, kb);
 }
 
-/// Computes c += a bᵀ over bytes [begin, end) of the rows of a, and of b `further` bytes later. Each
-/// warpgroup has 64 rows of a, and all of them share b. Matrices have the layout of shared memory.
+/// Computes c += a bᵀ over bytes [begin, end) of the rows of a; the bytes of b are `further` later.
+/// Each warpgroup has 64 rows of a, and all share b. Matrices have the layout of shared memory.
 template <typename Number, unsigned begin, unsigned end, unsigned further>
 __global__ void __launch_bounds__(256) multiply(const Number* a, const Number* b, Sum<Number>* c) {
   extern __shared__ __align__(1024) unsigned char bytes[];
@@ -308,7 +308,7 @@ __global__ void pass_through_cluster(const Number* in, Number* out) {
   out[blockIdx.x * blockDim.x + t] = number;
 }
 
-/// Each block of a cluster waits for values that the previous block stores in its memory.
+/// Makes each block of a cluster wait for values that the previous block stores in its memory.
 template <typename Number>
 void pass_numbers_on(unsigned blocks) {
   require_hopper();

@@ -262,7 +262,7 @@ struct Reductions {
   unsigned unsigned_add, unsigned_min, unsigned_max, bit_and, bit_or, bit_xor;
 };
 
-/// The lanes outside the mask do not participate.
+/// Reduces values over the lanes in a mask. Other lanes do not participate.
 __global__ void reduce(const unsigned* in, const unsigned* masks, Reductions* out) {
   const unsigned mask = masks[threadIdx.x / 32], value = in[threadIdx.x];
   const int number = static_cast<int>(value);

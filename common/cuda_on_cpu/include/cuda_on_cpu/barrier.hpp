@@ -9,8 +9,8 @@ namespace cuda_on_cpu {
 
 /// The state of a barrier, in shared or global memory.
 struct BarrierState {
-  unsigned expected;  ///< arrivals required per phase, from the next phase on
-  unsigned missing;   ///< arrivals that are still missing in the current phase
+  unsigned expected;  ///< number of arrivals that each later phase requires
+  unsigned missing;   ///< number of arrivals still missing in the current phase
   unsigned phase;
 };
 
@@ -19,7 +19,7 @@ void init_barrier(BarrierState* state, unsigned expected);
 /// \returns the index of the current phase, for wait()
 unsigned arrive(BarrierState* state, unsigned count, bool drop);
 void arrive_and_wait(BarrierState* state);
-/// Increases the number of arrivals that the current phase requires by `count`.
+/// Adds `count` to the number of arrivals that the current phase requires.
 void expect(BarrierState* state, unsigned count);
 void wait(BarrierState* state, unsigned phase);
 /// Waits until the phase with the given parity has ended.

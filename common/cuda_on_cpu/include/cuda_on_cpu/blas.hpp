@@ -226,8 +226,8 @@ cublasStatus_t give(cublasHandle_t handle, Result* result, Touched first, Touche
 
 // --- Level 1
 
-/// \param largest whether to find the index of the largest or of the smallest element; indices
-/// start at 1
+/// \param largest true for the index of the largest element, false for the index of the smallest
+/// element; indices start at 1
 template <typename Value, typename Result>
 cublasStatus_t extreme(cublasHandle_t handle, Index n, const Value* x, Index stride, Result* result,
                        bool largest) {

@@ -79,7 +79,8 @@ extern __thread const dim3 blockDim CUDA_ON_CPU_OF_PROGRAM;
 extern __thread const dim3 gridDim CUDA_ON_CPU_OF_PROGRAM;
 inline constexpr int warpSize = 32;
 
-// The dynamic shared memory of the block. Kernels declare it as an `extern __shared__` array.
+// The dynamic shared memory of the block. Kernels declare this memory as an `extern __shared__`
+// array.
 extern "C" __thread char cuda_on_cpu_dynamic_shared[] CUDA_ON_CPU_OF_PROGRAM;
 
 using cudaStream_t = struct CUstream_st*;
@@ -156,15 +157,15 @@ constexpr void leaves_analysis() {
   if (!__builtin_is_constant_evaluated()) end_trial();
 }
 
-/// Marks the beginning of a kernel. From here on, its thread only calls functions that were not
+/// Marks the beginning of a kernel. Afterwards, its thread calls only functions that were not
 /// inlined into the kernel.
 void enters_kernel();
 
 /// The return addresses of the active calls, innermost first, as a `std::vector<const void*>`.
 Owned callers();
 
-/// Allocates memory: from the device heap if a kernel calls, and from the host heap if the host
-/// calls.
+/// Allocates memory from the device heap for a call in a kernel, and from the host heap for a call
+/// on the host.
 void* heap_malloc(std::size_t bytes);
 void heap_free(void* pointer);
 struct Heap {};
@@ -174,7 +175,7 @@ struct Heap {};
 bool note_bounds(const char* kernel, unsigned threads);
 
 /// The type to which a launch converts an argument before it copies the argument. If the argument's
-/// class has a member type `KernelArgument`, this is the type of the copy. nvcc would convert the
+/// class has a member type `KernelArgument`, the copy has that type. nvcc would convert the
 /// argument to the type of the parameter, but this type is unknown here.
 template <typename Value, typename = void>
 struct Copied {

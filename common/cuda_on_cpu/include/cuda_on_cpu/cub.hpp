@@ -91,8 +91,8 @@ constexpr std::size_t storage_of_blocks(std::size_t count) {
   return TemporaryStorage::alignment * (1 + count / 32768);
 }
 
-/// Distinguishes the two calls of an algorithm. Without `storage`, it sets `bytes` to the required
-/// size. With `storage`, it checks that the size is sufficient.
+/// Distinguishes the two calls of an algorithm. Without `storage`, the function sets `bytes` to the
+/// required size. With `storage`, the function checks that the size is sufficient.
 /// \returns whether the algorithm should run; otherwise, the call returns `result`
 inline __host__ __device__ bool has_storage(void* storage, std::size_t& bytes, std::size_t needed,
                                             cudaError_t& result) {

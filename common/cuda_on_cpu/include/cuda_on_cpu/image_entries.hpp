@@ -20,8 +20,8 @@ struct KernelParameter {
   std::size_t offset, bytes;
 };
 
-/// The layout of the parameters of a kernel: consecutive, each at an offset that satisfies the
-/// alignment of its type.
+/// The layout of the parameters of a kernel. The parameters are consecutive, and the offset of each
+/// parameter satisfies the alignment of its type.
 template <typename... Parameters>
 constexpr std::array<KernelParameter, sizeof...(Parameters) + 1> layout_of() {
   std::array<KernelParameter, sizeof...(Parameters) + 1> all{};

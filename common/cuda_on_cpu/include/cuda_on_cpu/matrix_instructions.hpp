@@ -72,8 +72,8 @@ struct MatrixTransfer {
   bool transposes;
 };
 
-/// Distribute the rows over the registers of all lanes (ldmatrix), or collect rows from the
-/// registers (stmatrix). The records of the lanes have the type MatrixTransfer.
+/// These functions distribute the rows over the registers of all lanes (ldmatrix), or collect rows
+/// from the registers (stmatrix). The records of the lanes have the type MatrixTransfer.
 void distribute_matrices(void* const* records);
 void collect_matrices(void* const* records);
 

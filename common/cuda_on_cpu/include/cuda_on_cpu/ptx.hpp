@@ -213,7 +213,7 @@ __forceinline__ void cvta_to_shared(Result& d, const First& a) {
   put<Type>(d, static_cast<Type>(__cvta_generic_to_shared(at(a, 0))));
 }
 __forceinline__ void prefetch(const char*) {}
-/// A policy for the L2 cache. The policy has no effect on the CPU device.
+/// The instruction createpolicy. A policy for the L2 cache has no effect on the CPU device.
 template <typename Type, typename Result, typename... Fraction>
 __forceinline__ void createpolicy_fractional(Result& d, const Fraction&...) {
   put<Type>(d, Type(0));
@@ -263,7 +263,8 @@ __forceinline__ void selp(Result& d, const First& a, const Second& b, bool p) {
 }
 
 // Operations of a warp.
-/// The segment of lanes to which a shuffle is limited; operand `c` of the instruction encodes it.
+/// The segment of lanes to which a shuffle is limited; operand `c` of the instruction encodes the
+/// segment.
 struct Segment {
   int fixed, first, last;  ///< bits of the lane index that are fixed; first and last lane
 
@@ -342,8 +343,8 @@ using Twice =
                        std::conditional_t<std::is_signed<Type>::value, int, unsigned>,
                        std::conditional_t<std::is_signed<Type>::value, long, unsigned long>>;
 
-/// Shift a value left or right. If the distance is at least the width of the value, the result is
-/// 0, or -1 for the right shift of a negative value.
+/// These functions shift a value left or right. If the distance is at least the width of the value,
+/// the result is 0, or -1 for the right shift of a negative value.
 template <typename Type>
 __forceinline__ Type shifted_left(Type a, unsigned by) {
   return by >= 8 * sizeof(Type) ? Type(0) : static_cast<Type>(a << by);
@@ -410,8 +411,8 @@ __forceinline__ void bfe(Result& d, const First& a, unsigned first, unsigned len
   const unsigned up = count < bits ? bits - count : 0;
   put(d, static_cast<Type>(shifted_left(low, up) >> up));
 }
-/// The position of the highest set bit, or of the highest clear bit if the value is negative. The
-/// result has all bits set if there is no such bit. `shiftamt` returns the shift distance that
+/// Finds the position of the highest set bit, or of the highest clear bit if the value is negative.
+/// The result has all bits set if there is no such bit. `shiftamt` returns the shift distance that
 /// moves this bit to the highest position.
 template <typename Type, typename Result, typename First>
 __forceinline__ void bfind(Result& d, const First& in_a) {

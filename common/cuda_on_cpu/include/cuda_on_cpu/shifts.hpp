@@ -79,8 +79,8 @@ struct Shifted {
 };
 
 // Integers are passed by value, because bit fields and static constants of classes have no address.
-// Types with their own shift operators use these as usual. `AsGpu&&` is a better match than the
-// `const Type&` of operators that accept any type.
+// Types with their own shift operators use these operators as usual. `AsGpu&&` is a better match
+// than the `const Type&` of operators that accept any type.
 #define CUDA_ON_CPU_SHIFTS(sign, side)                                                   \
   template <typename Type, std::enable_if_t<is_number<Type>, int> = 0>                   \
   CUDA_ON_CPU_SHIFT Shifted<Type> operator sign(Type number, AsGpu&&) {                  \

@@ -35,8 +35,8 @@ float float_of(HalfRaw<Format> raw) {
   return Half<Format>(raw);
 }
 
-/// The encoding that constructors use: rounded to nearest; for E8M0, rounded to the next larger
-/// power of two.
+/// The encoding that constructors use. A value is rounded to nearest or, for E8M0, to the next
+/// larger power of two.
 template <typename Format>
 unsigned small_bits(double number) {
   return Format::bits(number, true);
@@ -125,8 +125,8 @@ Number number_of(float value) {
   };
 
 // The functions `__nv_cvt_SOURCE_to_FAMILY` and `..._to_FAMILYx2` for each source type. Each family
-// defines two macros: CUDA_ON_CPU_SMALL_PARAMETERS, the parameters after the value, and
-// CUDA_ON_CPU_SMALL_BITS(number), the encoding according to these parameters.
+// defines two macros: CUDA_ON_CPU_SMALL_PARAMETERS contains the parameters after the value, and
+// CUDA_ON_CPU_SMALL_BITS(number) computes the encoding according to these parameters.
 #define CUDA_ON_CPU_SMALL_FROM(family, Storage, Storage2, source, Value, pair_source, Pair, value, \
                                first, second)                                                      \
   inline Storage __nv_cvt_##source##_to_##family(Value x, CUDA_ON_CPU_SMALL_PARAMETERS) {          \

@@ -135,8 +135,9 @@ void wait_begins();
 bool wait_ends(bool goes_on);
 
 /// Registers that a host thread reads a volatile variable or an atomic, which a kernel may write.
-/// If the thread reads repeatedly without calling the runtime, the CPU device assumes that it waits
-/// for a kernel. The rewriter inserts this call before the conditions of loops on the host.
+/// If the thread reads repeatedly without calling the runtime, the CPU device assumes that the
+/// thread waits for a kernel. The rewriter inserts this call before the conditions of loops on the
+/// host.
 void host_looks();
 
 /// The value that printf returns in a kernel: the number of arguments after the format. The
@@ -225,7 +226,7 @@ long long global_timer();  ///< nanoseconds of a clock that all devices and the 
 }
 [[noreturn]] void __trap();
 namespace cuda_on_cpu {
-/// Ends the program with an error: a header of the toolkit uses PTX instructions that the CPU
-/// device does not support.
+/// Ends the program with an error, because a header of the toolkit uses PTX instructions that the
+/// CPU device does not support.
 [[noreturn]] void no_instructions(const char* text);
 }  // namespace cuda_on_cpu

@@ -18,7 +18,7 @@
 THRUST_NAMESPACE_BEGIN
 namespace cuda_cub {
 
-/// The policy of Thrust's sequential code. Used only in unevaluated expressions.
+/// The policy of Thrust's sequential code. Only unevaluated expressions use this function.
 system::detail::sequential::tag& one_thread();
 
 template <typename Closure>

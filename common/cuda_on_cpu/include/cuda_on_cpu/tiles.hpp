@@ -18,7 +18,7 @@ using CombineTile = void (*)(void* const* records, unsigned count);
 /// results.
 void tile_collective(unsigned size, void* record, CombineTile combine);
 
-/// Ends the launch with an error: the threads of a tile read from different ranks.
+/// Ends the launch with an error, because the threads of a tile read from different ranks.
 [[noreturn]] void ranks_in_tile_differ(unsigned size);
 
 /// The record of a thread in a shuffle of a tile.

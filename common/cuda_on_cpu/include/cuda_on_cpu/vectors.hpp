@@ -51,7 +51,7 @@ inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return
 
 #undef CUDA_ON_CPU_VECTORS
 
-// Vectors of four 64-bit values, whose names contain the alignment, since CUDA 13.
+// Vectors of four 64-bit values. Since CUDA 13, their names contain the alignment.
 #define CUDA_ON_CPU_ALIGNED_VECTOR(name, Value, bytes)                                      \
   struct alignas(bytes) name##4_##bytes##a {                                                \
     Value x, y, z, w;                                                                       \

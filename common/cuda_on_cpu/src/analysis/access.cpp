@@ -117,16 +117,16 @@ Region region_of(const Allocation& allocation) {
   return allocation.space == MemorySpace::device ? Region::global : Region::host;
 }
 
-/// The variables of the program or of a module that contain an address, as one allocation; null if
-/// there are none.
+/// The allocation for the variables of the program or of a module, if it contains all bytes of an
+/// access; otherwise null.
 Allocation* own_data_at(const char* address, std::size_t bytes) {
   for (LoadedImage& image : loaded_images())
     if (image.data.contains(address, bytes)) return &image.data;
   return nullptr;
 }
 
-/// Whether an address lies in the code or the constant data of the program or of a module, which
-/// precede the variables.
+/// Whether an address lies in the code or the constant data of the program or of a module. Code and
+/// constant data precede the variables.
 bool is_constant_of_compiler(const char* address) {
   const LoadedImage* image = image_at(address);
   return image != nullptr && address < image->data.base;
@@ -196,8 +196,8 @@ std::string accessed(Kind kind, std::size_t bytes) {
   return std::string(verb_of(kind)) + ' ' + std::to_string(bytes) + " bytes ";
 }
 
-/// The index of an access outside of an allocation, as in ": index 400 of 300". The text is empty
-/// if the allocation cannot consist of elements of the access's size.
+/// The index of an access outside an allocation, for example ": index 400 of 300". The text is
+/// empty if the allocation cannot consist of elements of the access's size.
 std::string index_of_access(const Allocation& nearest, std::ptrdiff_t offset, std::size_t bytes) {
   const auto width = static_cast<std::ptrdiff_t>(bytes);
   if (bytes == 0 || offset % width != 0 || nearest.bytes % bytes != 0) return "";
@@ -464,7 +464,7 @@ Stretch stretch_of(const char* address, std::size_t bytes, Kind kind, Place plac
   return {begin, static_cast<std::size_t>(end - begin), Space::global, Treatment::count};
 }
 
-/// Stores the memory that an instruction accesses as the instruction's target, so that the next
+/// Sets the target of an instruction to the memory that the instruction accesses, so that the next
 /// access can take the fast path.
 /// \returns the target, or null if there is none for this address
 const Target* note_target(const char* address, std::size_t bytes, Kind kind, Place place) {
@@ -537,8 +537,8 @@ void check_host(const char* address, std::size_t bytes, Kind kind, Place place) 
   if (looks) host_sees(address);
 }
 
-/// The width in bytes, at most 16, of the widest GPU access that divides the address and the length
-/// of a range.
+/// The largest width in bytes of a GPU access (1 to 16) that divides both the address and the
+/// length of a range.
 std::size_t piece_of(const void* address, std::size_t bytes) {
   const auto number = reinterpret_cast<std::uintptr_t>(address);
   for (const std::size_t piece : {16, 8, 4, 2})
@@ -602,8 +602,8 @@ static RequestedMemory memory_at(const Accesses& all, unsigned lane) {
                           place_in(all.order[lane]));
 }
 
-/// Finds the write of a structure's piece after the read of this piece. Compilers report the copy
-/// of a structure as a write and then as a read, piece by piece.
+/// Finds the write that copied a piece of a structure, starting from the read of this piece.
+/// Compilers report the copy of a structure as a write and then as a read, piece by piece.
 static void find_earlier_copy(const Warp& warp, const Accesses& read_by, unsigned lane) {
   const std::uint64_t number = read_by.number[lane];
   for (const Accesses& row : warp.log->rows) {
@@ -901,7 +901,7 @@ void access(const void* address, std::size_t bytes, Kind kind, const void* place
     check_access(static_cast<const char*>(address) + done, piece, kind, place, frame);
 }
 
-/// Whether the log contains the newest access as a write of one piece.
+/// Whether the log of the current thread contains a pending write of one piece to an address.
 static bool is_being_written(const AccessLog* log, const char* address) {
   if (log == nullptr) return false;
   const unsigned lane = block->current->lane;

@@ -12,8 +12,8 @@
 
 namespace analysis = cuda_on_cpu::analysis;
 
-/// Reports a misaligned access and then checks it. The address must be a multiple of the size, or
-/// of 8 for a larger size.
+/// Reports a misaligned access and then checks it. The address must be a multiple of the size, or a
+/// multiple of 8 if the size exceeds 8 bytes.
 [[gnu::noinline, gnu::cold]] static void check_misaligned(const void* address, std::size_t bytes,
                                                           analysis::Kind kind,
                                                           const void* instruction,
@@ -143,8 +143,8 @@ ATOMICS(64, std::uint64_t)
 void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void __tsan_atomic_signal_fence(int) {}
 
-// Copies of structures. The compiler reports a copy and may then call a function that performs the
-// copy. The call of this function is not a separate access.
+// These functions report copies of structures. The compiled code may then call a function that
+// performs the copy. This call is not a separate access.
 void __tsan_read_range(void* p, std::size_t bytes) {
   const bool is_source = reported.bytes == bytes && reported.accesses == analysis::accesses;
   analysis::access(p, bytes, analysis::read, __builtin_return_address(0),
@@ -184,7 +184,7 @@ void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
   return std::memmove(to, from, bytes);
 }
 
-// Code compiled with -fsanitize=bounds calls this function if an index is outside of an array of
+// Code compiled with -fsanitize=bounds calls this function if an index is outside an array of
 // known length. The compiler defines the layout of these structures.
 struct Position {
   const char* file;

@@ -42,17 +42,16 @@ const std::string* device_variable_name(const char* address);
 /// \param multiple required alignment in bytes
 void misaligned(const void* address, std::size_t multiple, const void* place);
 
-/// The host constructs an object with virtual functions. Adds a note if the object is in managed
-/// memory.
+/// Adds a note if the host constructs an object with virtual functions in managed memory.
 void virtual_table_set(const void* object, const void* place);
 
-/// Adds a note about a shift in a kernel by a negative number of bits, or by at least the width of
-/// the value.
+/// Adds a note that a kernel shifts a value by a negative number of bits, or by at least the width
+/// of the value.
 /// \param bits width of the value
 /// \param as_gpu whether the CPU device computes the same result as a GPU
 void shifted_too_far(int bits, std::int64_t by, bool as_gpu, const void* place);
 
-/// Reports an index outside of an array and ends the launch or, in host code, the program. Because
+/// Reports an index outside an array and ends the launch or, in host code, the program. Because
 /// this function never returns, the compiler need not reload values after it.
 /// \param array type of the array
 [[noreturn]] void index_out_of_bounds(const char* array, std::ptrdiff_t index, const void* place);

@@ -16,15 +16,15 @@
 
 namespace cuda_on_cpu::analysis {
 
-/// Guards the clocks outside of shadow cells. Several threads of the operating system use these
+/// Guards the clocks outside the shadow cells. Several threads of the operating system use these
 /// clocks when they check a trial, and when the host runs concurrently with a kernel.
 inline std::mutex& clock_mutex() {
   static auto& mutex = indestructible<std::mutex>();
   return mutex;
 }
 
-/// The entry of a block in a vector clock. Accesses of the block's threads up to these clocks
-/// happen before the owner of the vector clock.
+/// The entry of a block in a vector clock. The owner of the vector clock has acquired the accesses
+/// of the block's threads up to these clocks.
 struct BlockClock {
   std::uint32_t all = 0;                            ///< clock for all threads of the block
   std::map<std::uint16_t, std::uint32_t> own = {};  ///< clocks for single threads

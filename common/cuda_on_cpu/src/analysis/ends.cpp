@@ -1,9 +1,9 @@
 /// \file
 /// Writes the report at the end of the program, even if a signal or `_exit` ends it.
 ///
-/// A signal handler may interrupt any function and must not call most of them. A separate thread of
-/// the analysis therefore writes the report when the handler requests it. After a fault or an abort
-/// of host code, the thread that caused it waits in the handler. After a signal from another
+/// A signal handler may interrupt any function, so it may call only a few functions. A separate
+/// thread of the analysis therefore writes the report when the handler requests it. After a fault
+/// or an abort in host code, the faulting thread waits in the handler. After a signal from another
 /// process, the interrupted thread continues, because it may hold a lock. A kernel stops at its
 /// next access.
 
@@ -163,7 +163,7 @@ bool write_report_once() {
   end_process(status == 0 && !well ? 1 : status);
 }
 
-/// The report of a program that ends by `return` or `exit`.
+/// Writes the report of a program that ends by `return` or `exit`.
 struct AtExit {
   ~AtExit() {
     if (watch().has_begun.exchange(true)) wait_for_end();

@@ -7,11 +7,11 @@
 
 namespace cuda_on_cpu::analysis {
 
-/// Called at the first use of the device. From now on, the report of this process is also written
-/// if the process ends by a signal, by `_exit` or by `quick_exit`.
+/// Installs the signal handlers at the first use of the device. Afterwards, the report of this
+/// process is also written if the process ends by a signal, by `_exit` or by `quick_exit`.
 void watch_ends();
 
-/// Whether a signal is about to end the program. Kernels must not add findings from then on.
+/// Whether a signal is about to end the program. Kernels must not add findings while this is true.
 extern std::atomic<bool> ends_by_signal;
 
 /// Blocks the calling thread until the program ends.

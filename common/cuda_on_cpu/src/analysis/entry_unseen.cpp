@@ -1,6 +1,6 @@
 /// \file
-/// For processors on which the analysis cannot detect calls of functions by a kernel. No trial
-/// takes place on such processors.
+/// The version for processors on which the analysis cannot detect that a kernel calls a function.
+/// No trial takes place on such processors.
 
 #include "trial.hpp"
 

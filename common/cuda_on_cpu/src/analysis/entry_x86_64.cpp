@@ -1,5 +1,5 @@
 /// \file
-/// Detection of calls by a kernel to functions that the compiler has not inlined, on x86-64.
+/// Detects, on x86-64, that a kernel calls a function that the compiler has not inlined.
 ///
 /// The store of such a function's result, and the reads of structures that the function receives,
 /// are not instrumented. With -pg -mfentry, each function first calls __fentry__. A trial ends at
@@ -37,8 +37,8 @@ __fentry__:
 .size __fentry__, .-__fentry__
 )");
 
-/// A thread of a kernel has called a function during a trial. (`Block::current` is null while the
-/// CPU device's own code runs.)
+/// Ends the trial, because a thread of a kernel has called a function. (`Block::current` is null
+/// while the CPU device's own code runs.)
 extern "C" [[noreturn]] void cuda_on_cpu_leave_kernel() {
   cuda_on_cpu::end_trial();
   __builtin_unreachable();

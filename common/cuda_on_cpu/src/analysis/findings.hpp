@@ -27,8 +27,8 @@ struct Moment {
   auto operator<=>(const Moment&) const = default;
 };
 
-/// The moment of the access that this thread of the operating system checks; null outside of the
-/// check of a trial.
+/// The moment of the access that this thread of the operating system checks; null outside the check
+/// of a trial.
 extern __thread const Moment* moment;
 
 struct Finding {
@@ -45,8 +45,8 @@ struct Finding {
                                           ///< innermost first
   Moment moment;
   /// The access on which the classification in `judged` (report.cpp) depends. In a race with an
-  /// atomic operation, it is the plain read. For equal values, it is the read in an update of a
-  /// volatile variable. For a copy of unwritten bytes, it is the store.
+  /// atomic operation, this access is the plain read. For equal values, it is the read in an update
+  /// of a volatile variable. For a copy of unwritten bytes, it is the store.
   const void* read = nullptr;
 };
 
@@ -129,8 +129,8 @@ extern __thread std::uint64_t accesses;  ///< number of accesses that the runnin
 /// The size of the thread area in bytes if the running block is not analysed; otherwise 0.
 extern __thread std::size_t passes_over;
 
-/// Counts bytes as written that an unanalysed block writes outside of its shared memory. Calls from
-/// one instruction usually write to the same allocation.
+/// Records that an unanalysed block has written bytes outside its shared memory. Calls from one
+/// instruction usually write to the same allocation.
 void pass_over_write(const void* address, std::size_t bytes);
 
 /// Whether the running block is not analysed and its shared memory contains an address.

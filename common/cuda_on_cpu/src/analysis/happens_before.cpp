@@ -62,13 +62,14 @@ Blocks& blocks() {
   return blocks;
 }
 
-/// The last fence of a thread, which covers the accesses up to the following clocks of the block.
+/// The last fence of a thread. `own`, `warp` and `block` are the clocks of the block up to which
+/// the fence covers accesses.
 struct Fence {
   std::uint32_t own = 0;         ///< clock of the fence, for accesses of the thread
   std::uint32_t warp = 0;        ///< clock of the last operation of all lanes, for accesses of the
                                  ///< warp
   std::uint32_t block = 0;       ///< clock of the last barrier, for accesses of the block
-  std::uint32_t gang_waits = 0;  ///< number of barriers of its gang before the fence
+  std::uint32_t gang_waits = 0;  ///< number of barriers of the gang before the fence
   VectorClock known = {};        ///< vector clock of the thread at the fence
 };
 
@@ -108,10 +109,10 @@ struct BlockClocks {
                                                            ///< barrier
   bool fenced[widths] = {};         ///< whether a thread has made a fence since the last barrier
   FenceClocks before[widths] = {};  ///< fences before the last barrier, or null
-  std::uint32_t gang_waits_before[widths] = {};  ///< number of preceding barriers of the gang
+  std::uint32_t gang_waits_before[widths] = {};  ///< number of gang barriers before these
   VectorClock known_before[widths] = {};         ///< joined vector clocks at the fences in `before`
-  std::vector<Fence> on_arrival[widths] = {};    ///< the last fence of each thread when it arrived
-                                                 ///< at the barrier of the gang
+  std::vector<Fence> on_arrival[widths] = {};    ///< the last fence of each thread when this thread
+                                                 ///< arrived at the barrier of the gang
   std::uint32_t first_arrival = 0;  ///< clock of the first arrival at the gang's barrier by a
                                     ///< thread that waits later
   std::unordered_map<std::uintptr_t, Narrow> narrow = {};          ///< variables for operations of
@@ -229,8 +230,8 @@ VectorClock& clock_of(BlockClocks& c, const Thread& thread) {
   return own;
 }
 
-/// Calls `look(variable, releases)` for the acquired releases of a thread until a call returns
-/// true.
+/// Calls `look(variable, releases)` for each release that a thread has acquired, until a call
+/// returns true.
 template <typename Look>
 bool any_of_known(const BlockClocks& c, std::uint16_t thread, const Look& look) {
   const auto any_of = [&](const VectorClock& clock) {
@@ -288,8 +289,8 @@ struct Acquired {
   std::map<std::uint16_t, Look> looks = {};  ///< latest flag that each thread has read
 };
 
-/// The clocks that the blocks of a gang have acquired from the host, by the index of the barrier at
-/// which the thread arrived next. Each entry includes the earlier entries.
+/// The clocks that the blocks of a gang have acquired from the host. The key is the index of the
+/// barrier at which the acquiring thread arrived next. Each entry includes the earlier entries.
 using AcquiredByGang = std::map<std::uint32_t, ClockMap>;
 
 /// The clocks that blocks of concurrent launches have acquired from the host.
@@ -429,7 +430,7 @@ bool is_ordered_beside(const Event& then, unsigned lanes, unsigned warps, const 
   return is_covered_by(acquired(), then) || is_covered_in_gang(then);
 }
 
-/// A gang of a grid, and the number of barriers for which it has waited.
+/// A gang of a grid, and the number of barriers for which the gang has waited.
 struct Progress {
   std::uint32_t operation;
   Configuration configuration;
@@ -541,7 +542,7 @@ bool others_never_release() {
   return is_alone && blocks().running.size() <= 1 && blocks().last_release.empty();
 }
 
-/// Adds to a clock the accesses of a thread and the accesses that the thread has acquired.
+/// Extends a clock by the accesses of a thread and by the accesses that the thread has acquired.
 static void add_clocks(ClockMap& all, const Thread& thread) {
   const Block& b = *block;
   join(all, acquired());
@@ -569,7 +570,7 @@ static void add_clocks(ClockMap& all, const Thread& thread) {
       join(here.own[static_cast<std::uint16_t>(rest)], warp.clock);
 }
 
-/// Adds to a clock the accesses that happen before the last barrier of the running block's gang.
+/// Extends a clock by the accesses that happen before the last barrier of the running block's gang.
 static void note_gang_waits(ClockMap& all) {
   if (block->gang_waits == 0) return;
   const Launch& launch = *block->launch;
@@ -594,8 +595,9 @@ static Fence fence_of(const BlockClocks& c, const Thread& thread) {
           .known = known_to(c, thread)};
 }
 
-/// Makes a release of a thread from its last fence of a width. Includes the fences of other threads
-/// before the last barrier and before the last operation of the full warp.
+/// Makes a release of a thread from the thread's last fence of the given width. The release
+/// includes the fences of other threads before the last barrier and before the last operation of
+/// the full warp.
 /// \param is_fence whether the releasing operation counts as a fence before itself
 /// \returns false if there was no fence
 static bool make_release(BlockClocks& c, const Thread& thread, Width width, bool is_fence,
@@ -638,7 +640,8 @@ static std::uint32_t stores_at(std::uintptr_t key) {
   return found == variables().stores.end() ? 0 : found->second;
 }
 
-/// Whether the block has releases of block scope at an address that no store has replaced.
+/// Whether the block has made releases of block scope at an address, and no store has replaced
+/// them.
 static bool has_narrow(const BlockClocks& c, std::uintptr_t key) {
   const auto found = c.narrow.find(key);
   return found != c.narrow.end() && found->second.stores == stores_at(key);
@@ -891,7 +894,7 @@ static Release release_of_all(const Thread& thread) {
           .thread = static_cast<std::uint16_t>(thread.rank)};
 }
 
-/// The key of the running block's gang: operation and gang.
+/// The key of the running block's gang, formed from the operation and the index of the gang.
 static std::uint64_t key_of_gang() {
   const Launch& launch = *block->launch;
   return key_of(launch.operation, gang_of(launch.configuration, block->number));
@@ -900,8 +903,8 @@ static std::uint64_t key_of_gang() {
 /// The next barrier of the gang of the running block. The caller holds the mutex.
 static GangBarrier& gang_barrier() { return gang_barriers()[{key_of_gang(), block->gang_waits}]; }
 
-/// Lets a thread arrive at the barrier of its gang. Another thread of the block arrived there
-/// earlier and has not waited yet.
+/// Lets a thread arrive at the barrier of its gang. Another thread of the block arrived at this
+/// barrier earlier and has not waited yet.
 static void arrive_after_others(const BlockClocks& c, const Thread& thread) {
   const Release all = release_of_all(thread);
   const bool has_met = std::max(all.warp, all.block) >= c.first_arrival;
@@ -951,7 +954,7 @@ void arrives_at_gang() {
     gang_barrier().known.join(known_to_block(c));
     return;
   }
-  // Threads that have not arrived before arrive now and wait.
+  // Threads that have not yet arrived do so now and wait.
   for (unsigned rank = 0; rank < block->launch->threads; ++rank)
     if (const Thread& thread = block->threads[rank];
         !thread.has_arrived && thread.state != State::finished)

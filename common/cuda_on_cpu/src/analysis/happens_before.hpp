@@ -40,8 +40,8 @@ bool others_never_release();
 /// \param narrow whether the operation has block scope
 void acquire_at(const void* address, std::size_t bytes, Kind kind, bool narrow);
 
-/// Releases the accesses before the last fence of the current thread. Must be called after the
-/// check of the thread's atomic operation.
+/// Releases the accesses before the last fence of the current thread. The thread's atomic operation
+/// must have been checked before.
 /// \param releases scope in which the operation itself has release order
 void release_at(const void* address, std::size_t bytes, Kind kind, bool narrow, Among releases);
 
@@ -50,8 +50,8 @@ void release_at(const void* address, std::size_t bytes, Kind kind, bool narrow, 
 void forget_releases_at(const void* address);
 
 /// Discards earlier releases when a launch begins. Releases of launches that do not happen before
-/// this launch are kept, because flags may order their accesses. A launch whose releases are kept
-/// counts as concurrent even after its end.
+/// this launch are kept, because flags may order the accesses that they cover. A launch whose
+/// releases are kept counts as concurrent even after its end.
 void forget_releases_before(Launch& launch);
 
 /// Clears the vector clocks of all threads when a block begins.

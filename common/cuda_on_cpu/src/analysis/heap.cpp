@@ -1,6 +1,6 @@
 /// \file
-/// The heap from which kernels allocate by `new` and malloc. The memory of this heap is device
-/// memory. All threads and kernels that receive an address may use and free the memory there.
+/// The heap of `new` and malloc in kernels. The memory of this heap is device memory. Every thread
+/// or kernel that receives an address of the heap may use and free the memory at this address.
 
 #include <algorithm>
 #include <cstdint>

@@ -58,8 +58,8 @@ void join_host_clock(const ClockMap& clocks) {
   flags().any_host_clocks = true;
 }
 
-/// The host acquires the clocks at the flags that its threads have read. The caller holds the
-/// mutex.
+/// Acquires, for the host, the clocks at the flags that the host's threads have read. The caller
+/// holds the mutex.
 void catch_up() {
   Flags& f = flags();
   // The later accesses of a thread follow its own read, and may follow the reads of other threads.

@@ -14,12 +14,12 @@ void publish_to_host(const void* address, const ClockMap& clocks);
 /// The clocks that the host has released at an address, or null. The caller holds the mutex.
 const ClockMap* published_by_host(const void* address);
 
-/// `host_sees` is called when the host reads a flag. At the host's next action, `host_catches_up`
+/// Call `host_sees` when the host reads a flag. At the host's next action, `host_catches_up`
 /// acquires the clocks that were released at the flag.
 void host_sees(const void* address);
 void host_catches_up();
 
-/// The host writes a flag and thereby releases all earlier accesses of the host.
+/// Releases all earlier accesses of the host at a flag that the host writes.
 void host_releases(const void* address);
 
 /// Whether an access happens before an operation of the host or of a stream, because the host has

@@ -122,16 +122,16 @@ struct AccessLog {
     writing[lane] = 0;
   }
 
-  /// Logs whether the pending write of a lane, which has one piece, stores the value that is
-  /// already there.
+  /// Logs whether the pending write of a lane stores the value that is already in memory. The write
+  /// must consist of one piece.
   void note_value(unsigned lane, bool is_same) {
     set_change(rows[written[lane]], lane, is_same);
     writing[lane] = 0;
   }
 
-  /// Whether another lane later stored the same value as the oldest access of a lane, and this
-  /// store is checked first. Lanes run one after the other, but their requests may be checked in
-  /// another order. The store that is checked first counts as the change of the value.
+  /// Whether another lane later stored the value that the oldest access of a lane stored, and the
+  /// later store is checked first. Lanes run one after the other, but their requests may be checked
+  /// in a different order. The store that is checked first counts as the change of the value.
   /// \param request mask of the lanes that are checked together, in ascending order
   bool was_stored_again(unsigned lane, std::uint32_t request) const;
 

@@ -386,7 +386,7 @@ void write_file(const std::vector<ReportedFinding>& reported, const std::vector<
   if (!file.flush()) refuse(fmt::format("cannot write the report '{}'", settings().report));
 }
 
-/// An error of a call whose result the source ignores. The program may still ask for the last
+/// An error of a call whose result the source ignores. The program may still query the last
 /// error.
 struct DroppedError {
   std::thread::id thread;
@@ -404,7 +404,8 @@ DroppedErrors& dropped_errors() {
   return dropped;
 }
 
-/// An error of a call by a thread of the block that this thread of the operating system runs.
+/// An error of a call by a kernel's thread. The thread belongs to the block that this thread of the
+/// operating system runs.
 struct DroppedInKernel {
   unsigned rank;
   Place place;
@@ -456,8 +457,8 @@ void launch_begins(Launch& launch) {
   forget_releases_before(launch);
 }
 
-/// The marks of unanalysed blocks, by the position at which the blocks start. The marks are kept as
-/// long as an earlier block may run.
+/// The marks of unanalysed blocks, by the position of the block in the order in which blocks start.
+/// The marks are kept as long as an earlier block may run.
 struct LateMarks {
   std::mutex mutex;
   std::multimap<unsigned, std::vector<Mark>> by_turn;
@@ -497,8 +498,8 @@ static std::span<Warp> warps_of(Block& block) {
   return std::span(block.warps).first((block.launch->threads + warp_size - 1) / warp_size);
 }
 
-/// Prepares the logs of a block. An unanalysed block logs no accesses, so its logs only have to be
-/// empty: only used logs are cleared.
+/// Prepares the logs of a block. An unanalysed block logs no accesses, so only the logs that have
+/// been used are cleared.
 static void prepare_logs(Block& block) {
   if (block.logs == nullptr) {
     block.logs = std::make_unique_for_overwrite<AccessLog[]>(most_threads / warp_size).release();

@@ -28,11 +28,12 @@ std::string access_name(const Site& site);
 /// The file name without its directory, and the line number, as in "file.cu:12".
 std::string place_text(const Line& line);
 
-/// Three sentences: the errors, the access that wastes most, and the line to inspect first.
+/// A summary in three sentences: the errors, the access that wastes most, and the line to inspect
+/// first.
 std::string summary_of(const std::vector<ReportedFinding>& findings,
                        const std::vector<Counted>& counted);
 
-/// The findings in SARIF 2.1.0, a format that editors and code hosts show beside the source lines.
+/// The findings in SARIF 2.1.0, a format that editors and code hosts show next to the source lines.
 std::string sarif_of(const std::vector<ReportedFinding>& findings);
 
 }  // namespace cuda_on_cpu::analysis

@@ -110,7 +110,7 @@ unsigned count_conflicts(unsigned mask, Addresses addresses, unsigned bytes, boo
   return most;
 }
 
-/// Whether each two neighbouring lanes access the same address, if both lanes take part.
+/// Whether the two lanes of each pair of neighbours access the same address, if both take part.
 /// \param bit bit in which the indices of two neighbours differ
 bool neighbours_agree(unsigned mask, Addresses addresses, unsigned bit) {
   for (unsigned rest = mask; rest != 0; rest &= rest - 1) {
@@ -127,8 +127,7 @@ unsigned lanes_from(unsigned first, unsigned count) {
 
 /// Calls `serve(lanes)` for each group of lanes that shared memory serves together. For accesses
 /// wider than 4 bytes, a group has as many lanes as the banks can serve at once. Two groups load
-/// together if neighbouring lanes use the same address (measured by
-/// tests/cuda_on_cpu/access_patterns.cu).
+/// together if neighbouring lanes use the same address (measured by tests/access_patterns.cu).
 template <typename Serve>
 void for_each_group(unsigned mask, Addresses addresses, unsigned bytes, bool loads,
                     const Serve& serve) {

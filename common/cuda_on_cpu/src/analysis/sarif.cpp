@@ -9,8 +9,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The path of a file, relative to the current directory if the file is below it, as code hosts
-/// require.
+/// The path of a file. As code hosts require, the path is relative to the current directory if the
+/// file is below this directory.
 std::string uri_of(const std::string& file) {
   const std::string here = std::filesystem::current_path().string() + '/';
   return file.starts_with(here) ? file.substr(here.size()) : file;

@@ -36,7 +36,7 @@ std::unordered_map<std::uint32_t, const char*>& names() {
   return names;
 }
 
-/// The text for the thread or operation that made an access.
+/// The text that names the thread or operation that made an access.
 /// \param with_kernel whether the text includes the kernel, because two kernels are involved
 std::string name_of(const Event& event, bool with_kernel) {
   if (event.block == no_block) {
@@ -115,8 +115,8 @@ unsigned racy_bytes(const Group& group, const Event& now, const void* address) {
   return then.bytes & now.bytes;
 }
 
-/// Whether an access is an atomic operation of the same launch, by which a thread may have released
-/// its accesses.
+/// Whether an access is an atomic operation of the same launch. Through such an operation, a thread
+/// may have released its accesses.
 bool is_atomic_of(const Event& then, const Event& now) {
   return then.atomic != Reach::none && then.operation == now.operation && now.block != no_block;
 }
@@ -235,8 +235,8 @@ bool covers(const Event& second, const Event& first) {
               : first.block == second.block);
 }
 
-/// Whether no later access can race with an access, because the access to shared memory precedes
-/// the block's last barrier and the block has no gang.
+/// Whether no later access can race with an access. This holds if the access is to shared memory
+/// and precedes the block's last barrier, and the block has no gang.
 bool is_obsolete(const Event& then, const Event& now, Region region) {
   return region == Region::shared && then.operation == now.operation && then.block == now.block &&
          (block->gang == nullptr || block->gang->size() == 1) && then.clock <= block->barrier_clock;
@@ -306,7 +306,7 @@ class HistoryCheck {
   HistoryCheck(History& history, const Event& now, const void* address)
       : history_(history), now_(now), address_(address) {}
 
-  /// Calls `report(group, bytes)` for accesses that race with this access. Each racy byte is
+  /// Calls `report(group, bytes)` for each group that races with this access. Each racy byte is
   /// contained in the mask of exactly one call.
   template <typename Report>
   void for_each_race(const Report& report) const {
@@ -348,8 +348,9 @@ class HistoryCheck {
 
  private:
   /// Removes groups whose accesses happen before this access and that this access represents. Of
-  /// the blocks that can never be ordered in this launch, two are kept. Of the other blocks of the
-  /// launch, one is kept for later atomic operations of block scope in this block.
+  /// the blocks that can never be ordered in this launch, the groups of two blocks are kept. Of the
+  /// other blocks, the groups of one block are kept for later atomic operations of block scope in
+  /// this block.
   void prune() {
     std::uint32_t kept[2] = {now_.block, now_.block};
     bool keeps_other = false;
@@ -399,7 +400,7 @@ __attribute__((noinline)) History& expand(Shadow& shadow, Cell& cell) {
   return history;
 }
 
-/// Moves the history of a word, a single plain write, back to its cell.
+/// Moves the history of a word, if it is a single plain write, back to the word's cell.
 void reduce(Shadow& shadow, Cell& cell, const Event& now) {
   shadow.forget_history(cell);
   cell.latest = {};
@@ -674,7 +675,7 @@ bool Shadow::is_complete(std::size_t byte) {
   const std::size_t stretch = byte / stretch_bytes;
   const std::atomic_ref<bool> complete(complete_[stretch]);
   if (complete.load(std::memory_order_relaxed)) return true;
-  // A pass over the stretch checks only at its beginning.
+  // A pass over the stretch performs this check only at the beginning of the stretch.
   if (byte % stretch_bytes >= 16) return false;
   const bool is_divided = divided_[stretch];
   const Cell* const first = is_divided ? &cells_[stretch * stretch_bytes / 4] : &common_[stretch];

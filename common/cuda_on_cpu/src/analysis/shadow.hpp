@@ -83,8 +83,8 @@ struct alignas(64) Cell {
   Event latest;             ///< last access of the group that followed `earlier`
   std::uint32_t lanes = 0;  ///< mask of the lanes of this group
   std::uint32_t warps = 0;
-  std::uint32_t owner = 0;         ///< shared memory: the block or gang that owns it, or 0
-  std::uint32_t history : 23 = 0;  ///< index of the history that replaces this one, or 0
+  std::uint32_t owner = 0;         ///< shared memory: the block or gang that owns the word, or 0
+  std::uint32_t history : 23 = 0;  ///< index of the separate history of the word, or 0
   std::uint32_t carried : 4 = 0;   ///< mask of the bytes to which a thread copied unwritten bytes
   bool many_blocks : 1 = false;    ///< whether this group includes blocks that have ended
   std::uint32_t written : 4 = 0;   ///< mask of the initialised bytes
@@ -123,7 +123,7 @@ class Shadow {
   Shadow(const Shadow&) = delete;
   Shadow& operator=(const Shadow&) = delete;
 
-  /// The cells of a range of bytes. Afterwards, the stretches of the range have separate cells.
+  /// The cells of a range of bytes. After the call, the stretches of the range have separate cells.
   Cell* cells(std::size_t byte, std::size_t bytes) {
     for (std::size_t i = byte / stretch_bytes; i <= (byte + bytes - 1) / stretch_bytes; ++i)
       if (!divided_[i]) divide(i);
@@ -272,10 +272,10 @@ inline std::uint32_t current_owner() {
   return (block->launch->operation * 0x9E37'79B1u ^ who * 0x85EB'CA6Bu) | 1u;
 }
 
-/// Counts bytes as written that another block has sent to the running block's shared memory.
+/// Marks bytes as written after another block has sent them to the running block's shared memory.
 void note_received(Shadow& shadow, std::size_t offset, std::size_t bytes);
 
-/// Sets the name of an operation in messages.
+/// Sets the name that messages use for an operation.
 void note_name(std::uint32_t operation, const char* name);
 
 /// The result of a plain read. `unwritten`: all bytes, or at least 16 consecutive bytes, are

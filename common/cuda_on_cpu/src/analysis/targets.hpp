@@ -69,8 +69,8 @@ inline std::uint64_t order_of(Place place, std::uint32_t depth) {
 }
 inline Place place_in(std::uint64_t order) { return ~static_cast<Place>(order); }
 
-/// The functions may_read() and may_write() return whether the current claim on a word already
-/// allows a block to read or to write the word.
+/// The claims of blocks. The functions may_read() and may_write() return whether the current claim
+/// on a word already allows a block to read or to write the word.
 constexpr std::uint64_t claim_of_writer = 1;
 constexpr unsigned trial_shift = 24;
 inline bool may_read(std::uint64_t claim, std::uint64_t claimant) {
@@ -145,7 +145,7 @@ void note_next_access(Thread& thread, const void* address, const Target& target,
   if (kind == write) thread.warp->log->note_before(thread.lane, address, bytes);
 }
 
-/// Consecutive lanes of a request that access consecutive elements, or all the same address.
+/// Consecutive lanes of a request that access consecutive elements, or that all access one address.
 struct Row {
   unsigned first, end;
   bool same;

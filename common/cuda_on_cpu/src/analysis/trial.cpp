@@ -13,7 +13,7 @@ namespace cuda_on_cpu::analysis {
 namespace {
 
 constexpr std::size_t room = std::size_t{4} << 20;  // capacity of a thread's log, in bytes
-constexpr std::size_t most_room = 16 * room;        // limit if the log belongs to a single block
+constexpr std::size_t most_room = 16 * room;        // capacity if the log belongs to a single block
 constexpr unsigned most_blocks = 1 << 20;           // maximum number of blocks in a trial
 
 /// Saves the contents of a word before the first write to the word in a trial.

@@ -24,8 +24,8 @@
 
 namespace cuda_on_cpu::analysis {
 
-/// Lanes of a request to global memory that access consecutive elements, or all the same address.
-/// The row is packed into one word, because lanes that are far apart need a row each.
+/// Lanes of a request to global memory that access consecutive elements, or that all access one
+/// address. The row is packed into one word, because lanes that are far apart need a row each.
 struct NotedRow {
   std::uint64_t offset : 52;  ///< offset of the first lane's access in the shadow
   std::uint64_t first : 5;
@@ -92,19 +92,19 @@ struct Trial {
 
 Trial& trial();
 
-/// Called when a block begins, and when a block of a trial ends.
+/// These functions prepare the claims and the log of a block of a trial, and complete the log after
+/// the block has ended.
 void begin_on_trial(Block& block);
 void end_on_trial(Block& block);
 
 /// Whether the analysis detects that a kernel calls a function which the compiler has not inlined.
 extern const bool sees_calls;
 
-/// Called before an access. Ends the trial unless the current thread is known to be in the kernel
-/// itself.
+/// Ends the trial before an access, unless the current thread is known to be in the kernel itself.
 void expect_kernel();
 
-/// A block is about to write memory that the host can access as well. Ends the trial if another
-/// host thread runs, because this thread could see a value that is taken back later.
+/// Ends the trial before a block writes memory that the host can access as well, if another host
+/// thread runs. That thread could otherwise see a value that is restored later.
 void shows_to_host();
 
 /// Logs a request of a block that runs in a trial.

@@ -71,7 +71,7 @@ bool takes_care(const Thread& thread) {
 }
 
 /// Whether a thread relies on lockstep execution: the thread reads a value that another lane of its
-/// warp has stored by the instruction of the thread's own last store.
+/// warp has stored by the same instruction as the thread's own last store.
 bool relies_on_lockstep(const Writes& known, const Event& now, const Thread& thread) {
   const Event& then = known.last;
   return known.is_store && then.place == details_of(thread).last_volatile_store &&

@@ -8,27 +8,28 @@
 
 namespace cuda_on_cpu::analysis {
 
-/// A thread is about to replace a value of another thread, and the two writes are not ordered. The
-/// writes are a race unless both threads write the same value, which is known after the second
-/// write.
+/// Logs that a thread is about to replace a value of another thread, and that the two writes are
+/// not ordered. The writes are a race unless both threads write the same value, which is known
+/// after the second write.
 void expect_value(const Event& then, const Event& now, Region region, const Thread& thread);
 
 /// Logs an access to a volatile variable. An update that consists of a read and a write may be
 /// lost.
 void note_volatile(const void* address, const Event& now, Kind kind, Region region, Thread& thread);
 
-/// Other threads have run since a thread logged a read of a volatile variable; the load itself is
-/// performed only now.
+/// Logs that other threads have run since a thread logged a read of a volatile variable. The load
+/// itself is performed only now.
 void note_late_load(const void* address, const Thread& thread);
 
 /// The number of threads in the running block with a pending write over another thread's value.
 extern __thread unsigned overwritings;
 
-/// A thread has performed the write that `expect_value` announced.
+/// Adds the finding for a write that `expect_value` announced, after the thread has performed it.
 /// \param changed whether the write has changed the value
 void settle(const Thread& thread, bool changed);
 
-/// Called at the beginning of a block: a block of an abandoned trial may have left pending writes.
+/// Discards, at the beginning of a block, pending writes that a block of an abandoned trial has
+/// left.
 void forget_overwritings();
 
 void note_overwritten(const void* address, std::size_t bytes);

@@ -44,13 +44,14 @@ class VectorClock {
   std::vector<Component> all_;  // sorted by the address of the variable
 };
 
-/// The clock of the last fence before a barrier, by the rank of the thread in its block.
+/// The clock of each thread's last fence before a barrier, by the rank of the thread in its block.
 using FenceClocks = std::shared_ptr<const std::vector<std::uint32_t>>;
 
 /// The maximum, for each thread, of two arrays of fence clocks.
 FenceClocks latest(const FenceClocks& now, const FenceClocks& before);
 
-/// A release of a thread, which covers the accesses up to the following clocks of the block.
+/// A release of a thread. `own`, `warp` and `block` are the clocks of the block up to which the
+/// release covers accesses.
 struct Release {
   std::uint32_t position = 0;  ///< index among the releases of the variable, from 1
   std::uint32_t own = 0;       ///< clock for accesses of the thread itself
@@ -83,7 +84,7 @@ class SyncVariable {
   std::uint32_t releases() const { return releases_; }
   std::size_t bytes() const { return bytes_; }
 
-  /// The joined vector clocks of the threads that have released here.
+  /// The joined vector clocks of the threads that have made releases at this variable.
   VectorClock known = {};
   ClockMap clocks_of_host = {};
 

@@ -1,6 +1,5 @@
 /// \file
-/// Detects host code and host addresses on the device: host functions that kernels call, and host
-/// addresses that kernels receive.
+/// Detects host functions that kernels call, and host addresses that kernels receive.
 
 #include <cstdint>
 #include <cstring>
@@ -78,7 +77,7 @@ UniqueVariables read_unique_variables() {
   return unique;
 }
 
-/// Addresses of functions that the host has read from device memory. Such an address belongs to the
+/// Function addresses that the host has read from device memory. Such an address belongs to the
 /// device, so a kernel may receive the address as an argument.
 struct FunctionsOfDevice {
   std::mutex mutex;
@@ -163,7 +162,7 @@ void is_given_virtual_functions() {
 namespace analysis {
 
 const std::string* device_variable_name(const char* address) {
-  // Reading the symbol table makes accesses, and their checks call this function again.
+  // Reading the symbol table causes accesses whose checks call this function again.
   thread_local bool is_reading = false;
   if (is_reading) return nullptr;
   is_reading = true;

@@ -69,8 +69,8 @@ struct Opened {
   std::string path, reason;
 };
 
-/// Writes an image to an anonymous file and loads the file. Every file has another path, because
-/// the loader does not load a known path again.
+/// Writes an image to an anonymous file and loads the file. Every file has a different path,
+/// because the loader does not load a known path again.
 Opened open_image(std::string_view bytes) {
   static unsigned count = 0;
   Opened opened;

@@ -1,7 +1,7 @@
 /// \file
 /// Virtual memory management: the program maps device memory at addresses that it has reserved.
-/// Each mapping becomes an allocation when it is given access. All devices may then use the
-/// allocation, even if the call of cuMemSetAccess names only some of them.
+/// Each mapping becomes an allocation when the program gives access to it. All devices may then use
+/// the allocation, even if the call of cuMemSetAccess names only some of them.
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -43,7 +43,7 @@ struct Physical {
   int file;
   std::size_t bytes;
   CUmemAllocationProp property;
-  bool is_imported = false;  ///< imported, so not counted as memory of the device
+  bool is_imported = false;  ///< whether the memory is imported, and so not counted
   bool is_shared = false;    ///< whether other processes may access the memory
   bool held = true;
   unsigned mappings = 0;
@@ -173,7 +173,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   Physical* physical = physical_of(handle);
   if (physical == nullptr) return refuse("the handle does not belong to any memory");
   physical->held = false;
-  close(physical->file);  // its mappings stay valid
+  close(physical->file);  // the mappings of the file stay valid
   give_back_unless_left(*physical);
   return CUDA_SUCCESS;
 }

@@ -48,7 +48,7 @@ bool all_others_wait(const BarrierState* state) {
   });
 }
 
-/// Begins the next phase and wakes the threads that wait for this one.
+/// Begins the next phase and wakes the threads that wait for the current one.
 /// \param waits whether the running thread waits for this phase as well
 void complete(BarrierState* state, bool waits) {
   Block& b = *block;
@@ -106,7 +106,7 @@ void check_target(const void* shared, const void* state, unsigned rank, const vo
   fail_launch(cudaErrorIllegalAddress);
 }
 
-/// Reports an error and ends the launch: the threads of a tile do not all execute the same
+/// Reports an error and ends the launch, because the threads of a tile do not all execute the same
 /// operation.
 [[noreturn]] void give_up_tile(const void* place, const void* other_place,
                                const std::string& sentence) {

@@ -46,8 +46,8 @@ constexpr std::uint64_t idle_yields_of_system = 1 << 6;
 constexpr std::uint64_t stack_end_mark = 0x5374'6169'7243'6173;
 
 /// Protects the lowest whole page of a stack, so that an overflow causes a fault. The number of
-/// pages that a process may protect separately is limited. The mark at the end of a stack guards
-/// the other stacks.
+/// pages that a process may protect separately is limited. A mark at the end of each stack guards
+/// the stacks without a protected page.
 void protect_end(char* stack) {
   constexpr std::uintptr_t page = 4096;
   constexpr unsigned most = 8192;
@@ -97,7 +97,8 @@ void make_current(Thread* thread) {
   current_thread_index = thread->index;
 }
 
-/// Prefetches the top of the stack of a thread that runs soon, and the next thread of its queue.
+/// Prefetches the top of a stack whose thread runs soon, and the next thread in this thread's
+/// queue.
 void fetch_stack(const Thread& thread) {
   constexpr std::size_t line = 64, lines = 4;
   __builtin_prefetch(thread.next);
@@ -176,7 +177,7 @@ void open_barrier(Thread* last) {
       give_up();
     }
   }
-  // All living threads have arrived, so every lane that has not finished runs from now on.
+  // All living threads have arrived, so every lane that has not finished now runs.
   for (unsigned first = 0; first < b.launch->threads; first += warp_size) {
     Warp& warp = b.warps[first / warp_size];
     warp.running = static_cast<unsigned>(std::popcount(warp.lanes & ~warp.finished));
@@ -362,8 +363,8 @@ Block& own_block() {
   return *block;
 }
 
-/// Computes the indices of the threads for a block shape, unless they are already stored. To
-/// compute an index when its thread begins would take longer than all other work of that beginning.
+/// Computes the indices of the threads for a block shape, unless they are already stored. Computing
+/// an index when its thread begins would take longer than all other work at this time.
 void lay_out(Block& b, const dim3& extent) {
   if (b.extent.x == extent.x && b.extent.y == extent.y && b.extent.z == extent.z) return;
   b.extent = extent;
@@ -698,8 +699,8 @@ void block_barrier() { barrier(Scope::block, __builtin_return_address(0)); }
 
 int block_count(bool predicate) { return count_at_barrier(predicate, __builtin_return_address(0)); }
 
-/// Ends the launch with an error if it is not cooperative, so that its threads cannot synchronise
-/// with the whole grid.
+/// Ends the launch with an error if it is not cooperative, because its threads then cannot
+/// synchronise with the whole grid.
 static void expect_cooperative(const void* place) {
   if (block->launch->configuration.cooperative) return;
   report_diagnostic({.kind = "not cooperative",

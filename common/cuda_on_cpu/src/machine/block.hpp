@@ -88,7 +88,7 @@ struct Details {
                                         ///< committed
   bool asked_for_active = false;        ///< whether the thread has ever called __activemask
   const void* last_volatile = nullptr;  ///< the volatile variable that the thread read last; the
-                                        ///< next member is its number of writes then
+                                        ///< next member is its number of writes at that time
   std::uint64_t last_volatile_writes = 0;
   std::uint32_t last_volatile_read = 0;   ///< the instruction of the last volatile read
   std::uint32_t last_volatile_load = 0;   ///< the instruction of that read, or 0 after a later
@@ -154,7 +154,8 @@ struct Queue {
   }
 };
 
-/// The block that this operating-system thread executes, one block after the other.
+/// The block that this operating-system thread executes. The object serves one block after the
+/// other.
 struct Block {
   Thread* current = nullptr;  ///< the CUDA thread that runs, or null while the host side runs
   Queue ready;
@@ -167,8 +168,8 @@ struct Block {
   uint3 index = {};
   dim3 extent = {0, 0, 0};  ///< the block shape from which the indices of the threads were computed
   unsigned started = 0;
-  bool counts_late = false;  ///< whether no thread has waited yet, and ended threads are not
-                             ///< counted
+  bool counts_late = false;  ///< whether ended threads are not counted, because no thread has
+                             ///< waited yet
   unsigned living = 0;
   unsigned at_barrier_count = 0;
   unsigned gang_arrivals = 0;    ///< number of threads that have arrived at the barrier of the gang
@@ -214,7 +215,7 @@ struct Block {
                                  ///< used
   bool details_changed = false;  ///< whether any thread's details differ from their initial values
   std::array<Thread, most_threads> threads;
-  std::array<Wait, most_threads> waits;  // the members from here on are indexed by rank
+  std::array<Wait, most_threads> waits;  // this and all later members are indexed by rank
   std::array<Details, most_threads> details;
   std::array<Warp, most_threads / warp_size> warps;
 };
@@ -243,8 +244,8 @@ class DeviceAtWork {
 inline Wait& wait_of(const Thread& thread) { return block->waits[thread.rank]; }
 inline const Details& details_of(const Thread& thread) { return block->details[thread.rank]; }
 
-/// Details to be changed. The end of the block resets the details, so a thread that begins does not
-/// have to.
+/// The details of a thread, which the caller is about to change. The end of the block resets all
+/// changed details, so a thread that begins need not reset them.
 inline Details& changed_details_of(const Thread& thread) {
   block->details_changed = true;
   return block->details[thread.rank];
@@ -262,7 +263,7 @@ inline constexpr std::size_t stack_bytes = (544 << 10) + 192;
 bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank, unsigned turn = 0);
 
 /// Makes a launch that has already run, or one of its blocks, current on this operating-system
-/// thread again. The analysis calls this to check the accesses of its threads.
+/// thread again. The analysis calls this function to check the accesses of the threads.
 void stand_in(Launch& launch);
 void stand_in(unsigned number);
 
@@ -286,8 +287,8 @@ void stop_for_requests(Thread* thread);
 /// to wait.
 void count_ended();
 
-/// Waits until the accesses of the current thread are checked. A thread calls this before any
-/// operation whose effect other threads can observe.
+/// Waits until the accesses of the current thread are checked. A thread calls this function before
+/// any operation whose effect other threads can observe.
 inline void catch_up() {
   if (block->counts_late) count_ended();
   Thread* thread = block->current;
@@ -336,7 +337,8 @@ void lane_stopped(Warp* warp);
 /// runs.
 void release_gathered(Warp& warp);
 
-/// Completes the collectives of a warp that are complete after a change of its set of lanes.
+/// After a change of the warp's set of lanes, completes the collectives that all their lanes have
+/// reached.
 void lanes_changed(Warp* warp);
 
 inline constexpr std::size_t all_stacks_bytes = stack_bytes * (most_threads + 1);

@@ -110,8 +110,8 @@ bool Gang::has_one_left() {
 }
 
 void Gang::take_turns(unsigned rank) {
-  // Outside the analysis there are no turns. Waiting blocks sleep, so that they do not occupy the
-  // cores that other blocks need.
+  // Without the analysis, blocks do not take turns. Waiting blocks sleep, so that they do not
+  // occupy the cores that other blocks need.
   if (!analysis::enabled) return std::this_thread::sleep_for(std::chrono::microseconds(50));
   std::unique_lock lock(turns_->mutex);
   turns_->give();

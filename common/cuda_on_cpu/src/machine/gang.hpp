@@ -16,7 +16,8 @@ namespace cuda_on_cpu {
 
 struct BarrierState;
 
-/// Bytes sent to the shared memory of another block. A barrier there waits for their arrival.
+/// Bytes sent to the shared memory of another block. A barrier of that block waits for the arrival
+/// of the bytes.
 struct Parcel {
   BarrierState* barrier;
   void* to;
@@ -50,10 +51,10 @@ class Gang {
   unsigned size() const { return static_cast<unsigned>(thread_areas_.size()); }
 
   /// Registers the thread-local variables of block `rank` and waits for the other blocks.
-  /// \returns false if they do not enter, because an earlier gang failed
+  /// \returns false if the other blocks do not enter, because an earlier gang failed
   bool enter(unsigned rank);
 
-  /// Removes a block that has ended: no other block waits for it from now on.
+  /// Removes a block that has ended. Other blocks then no longer wait for it.
   void leave(unsigned rank);
 
   /// Lets a block arrive at the barrier.

@@ -71,7 +71,8 @@ long long clock64() {
 
 long long cuda_on_cpu::global_timer() { return nanoseconds(CLOCK_REALTIME); }
 
-/// In a kernel, the clock of the device, in cycles. On the host, the processor time of the process.
+/// Returns the device's clock in cycles to a kernel, and the processor time of the process to the
+/// host.
 extern "C" clock_t clock() noexcept {
   if (is_on_device()) return clock64();
   return nanoseconds(CLOCK_PROCESS_CPUTIME_ID) / (1'000'000'000LL / CLOCKS_PER_SEC);
@@ -86,8 +87,8 @@ void cuda_on_cpu::no_instructions(const char* text) {
   fatal(std::string("'").append(text).append("', PTX in a header of the toolkit, does not run on the CPU"));
 }
 
-/// Called by assert(). A failed assertion in a kernel ends the launch; in host code it ends the
-/// program.
+/// The macro assert() calls this function. A failed assertion in a kernel ends the launch; in host
+/// code it ends the program.
 extern "C" void __assert_fail(const char* assertion, const char* file, unsigned line,
                               const char* function) noexcept {
   if (is_on_device()) {

@@ -188,7 +188,7 @@ class Devices {
     return *places_[rank];
   }
 
-  /// Runs a block. Under analysis, it runs only while no block of another device runs.
+  /// Runs a block. Under analysis, the block runs only while no block of another device runs.
   bool run_in_turn(Launch& launch, unsigned turn, unsigned rank) {
     const unsigned number = settings().schedule.block(turn, launch.blocks);
     if (turns_ == nullptr) return run_block(launch, number, nullptr, 0, turn);
@@ -246,8 +246,8 @@ class Devices {
   const std::shared_ptr<Turns> turns_ = runs_in_turns() ? std::make_shared<Turns>(1) : nullptr;
 };
 
-/// Runs blocks of a launch concurrently under analysis, from the first block on. The concurrent run
-/// is speculative: its results are valid if the order of the blocks does not matter.
+/// Runs blocks of a launch concurrently under analysis, beginning with the first block. The
+/// concurrent run is speculative: its results are valid if the order of the blocks does not matter.
 /// \returns the number of blocks with valid results; the other blocks have to run one after the
 /// other
 unsigned run_on_trial(Launch& launch) {

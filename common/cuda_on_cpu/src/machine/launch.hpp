@@ -57,7 +57,7 @@ struct Launch {
 
 using Launches = std::vector<std::unique_ptr<Launch>>;
 
-/// Adds launches that shall run concurrently with the running ones.
+/// Adds launches that are to run concurrently with the running ones.
 /// \returns false if the devices have failed
 using CallOthers = std::function<bool(Launches& more)>;
 

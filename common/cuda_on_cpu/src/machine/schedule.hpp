@@ -1,6 +1,6 @@
 /// \file
 /// The order in which blocks and threads begin. CUDA guarantees no order: a result that depends on
-/// it is wrong, and changes as soon as the order changes.
+/// the order is wrong, and it changes as soon as the order changes.
 
 #pragma once
 

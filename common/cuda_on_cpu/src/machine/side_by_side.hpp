@@ -18,15 +18,16 @@ class SideBySide {
  public:
   /// Waits until a block may begin.
   /// \param is_left_out whether the analysis leaves out the block with this position
-  /// \returns the position of a block that may begin: the first one that has not begun or, while it
-  /// has to wait, a later one that is left out. If there is none, the result is `blocks`.
+  /// \returns the position of a block that may begin: the first one that has not begun or, while
+  /// that block has to wait, a later one that is left out. If there is none, the result is
+  /// `blocks`.
   unsigned take(unsigned blocks, const std::function<bool(unsigned turn)>& is_left_out);
 
   /// Whether a block that has begun may run concurrently with others.
   bool is_beside(unsigned turn);
 
   /// A concurrent block calls this function before an operation whose order among blocks matters.
-  /// Waits until all earlier blocks have ended and no block runs concurrently. From then on, blocks
+  /// Waits until all earlier blocks have ended and no block runs concurrently. Afterwards, blocks
   /// begin one by one.
   /// \returns false if the launch has failed
   bool go_on_alone(unsigned turn);
@@ -42,7 +43,7 @@ class SideBySide {
   std::mutex mutex_;
   std::condition_variable changed_;
   unsigned begun_ = 0;          ///< number of blocks before the first one that has not begun
-  std::set<unsigned> ahead_;    ///< blocks that have begun after one that has not
+  std::set<unsigned> ahead_;    ///< blocks that have begun although an earlier one has not
   unsigned next_ahead_ = 0;     ///< the next position to examine for a block that may begin early
   std::set<unsigned> beside_;   ///< blocks that run concurrently
   std::set<unsigned> waiting_;  ///< blocks that wait to continue alone

@@ -15,13 +15,13 @@ extern "C" void cuda_on_cpu_switch(void** from, void* to);
 /// not return.
 void* fresh_stack(char* top, void (*entry)());
 
-/// The address of the instruction that a signal interrupted, plus one byte, so that it resembles a
-/// return address. `context` is the third argument of the signal handler. Null if the address is
-/// unknown.
+/// The address of the instruction that a signal interrupted, plus one byte, so that the result
+/// resembles a return address. `context` is the third argument of the signal handler. The result is
+/// null if the address is unknown.
 const void* instruction_at(void* context);
 
 /// The return address of a function that has not saved any registers yet, from the context of a
-/// signal handler. Null if the address is unknown.
+/// signal handler. The result is null if the address is unknown.
 const void* caller_at(void* context);
 
 }  // namespace cuda_on_cpu

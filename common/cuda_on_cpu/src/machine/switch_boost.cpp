@@ -10,7 +10,7 @@ namespace {
 
 namespace context = boost::context::detail;
 
-/// Stores the saved state of the stack that control came from in the variable that its switch has
+/// After a switch, stores the saved state of the previous stack in the variable that the switch has
 /// passed.
 void remember(context::transfer_t transfer) {
   if (transfer.data != nullptr) *static_cast<void**>(transfer.data) = transfer.fctx;

@@ -16,7 +16,7 @@ namespace {
 using Guard = std::scoped_lock<RuntimeMutex>;
 
 /// Copies the operations of an instance. The copies depend on the operations in `begin`, and
-/// `give_number` numbers them.
+/// `give_number` numbers the copies.
 template <typename Number>
 Operations copies_of(const CUgraphExec_st& executable, const Operations& begin,
                      const Number& give_number) {
@@ -106,7 +106,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   for (CUstream_st* other : created_streams()) {
     if (other->capture != capture) continue;
     if (other != found && other->last != nullptr) {
-      // Another operation must wait for the last operation of each other stream.
+      // Some recorded operation must wait for the last operation of each other stream.
       joined = joined && std::any_of(capture->operations.begin(), capture->operations.end(),
                                      [&](const OperationPointer& operation) {
                                        const auto& after = operation->after;
@@ -186,7 +186,8 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
                                  unsigned long long flags) {
   const Guard guard(runtime_mutex());
   if (executable == nullptr || graph == nullptr) return fail(cudaErrorInvalidValue);
-  // The function allocates memory, which captures forbid: to their own thread, or to all threads.
+  // The caller allocates memory. A capture may forbid allocations to its own thread, or to all
+  // threads.
   for (const CUstream_st* stream : created_streams())
     if (stream->began_capture && stream->capture->forbids_allocations()) {
       stream->capture->valid = false;
@@ -200,7 +201,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
     return fail(cudaErrorInvalidValue, "nodes of the graph wait for each other in a circle");
   for (const auto& own : made->memory.allocates)
     if (own->instantiated) {
-      made->memory.allocates.clear();  // they belong to another instance
+      made->memory.allocates.clear();  // the allocations belong to another instance
       return fail(cudaErrorNotSupported,
                   "a graph that allocates memory has one instance at a time");
     }

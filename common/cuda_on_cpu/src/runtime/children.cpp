@@ -54,14 +54,14 @@ struct Children {
 
 namespace {
 
-/// Locked when threads of kernels enqueue operations. The runtime's mutex cannot serve, because the
-/// host may hold it while kernels run.
+/// Guards the operations that threads of kernels enqueue. The runtime's mutex cannot be used,
+/// because the host may hold it while kernels run.
 std::mutex& children_mutex() {
   static auto& mutex = indestructible<std::mutex>();
   return mutex;
 }
 
-/// The number of launched operations of finished kernels that have not run yet.
+/// The number of operations that finished kernels have launched and that have not run yet.
 std::size_t& waiting_launches() {
   static std::size_t waiting = 0;
   return waiting;
@@ -101,7 +101,7 @@ bool is_special(cudaStream_t stream) {
   return stream == cudaStreamFireAndForget || stream == cudaStreamTailLaunch;
 }
 
-/// The block's stream with a given handle, which is not a special one; null if there is none.
+/// The block's stream with a given handle; null if there is none. The handle is not a special one.
 StreamOfBlock* find_stream_of(ChildrenOfBlock& all, cudaStream_t stream) {
   if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
     return &all.unnamed;
@@ -134,13 +134,13 @@ Refusal add(ChildrenOfBlock& all, const Thread& thread, cudaStream_t stream,
   return {};
 }
 
-/// The reason why a kernel may not launch another operation, independently of its kind.
+/// The reason why a kernel may not launch another operation, independently of the operation's kind.
 Refusal refusal_by_number(bool is_tail) {
   if (block->launch->configuration.cooperative)
     return {cudaErrorNotPermitted,
             "a kernel that was launched cooperatively cannot launch kernels"};
   const std::size_t most = limit_of(block->launch->device, cudaLimitDevRuntimePendingLaunchCount);
-  // The launches of the ancestors are not complete, either.
+  // The launches of the ancestors are not complete either.
   const unsigned under_way = is_tail ? 0 : block->launch->depth;
   if (waiting_launches() + block->launch->children->launches + under_way >= most)
     return {cudaErrorLaunchPendingCountExceeded,
@@ -175,7 +175,7 @@ std::vector<Child> children_in_order(const Launch& launch) {
   return in_order;
 }
 
-/// Pushes the operations of a grid on the stack, so that the first one is on top.
+/// Pushes the operations of a grid onto the stack, so that the first one is on top.
 void put(std::vector<Child>& waiting, const Launch& launch) {
   if (launch.children == nullptr) return;
   std::vector<Child> in_order = children_in_order(launch);

@@ -10,12 +10,13 @@
 namespace cuda_on_cpu {
 
 /// The context that this host thread uses. It is the context set by `work_in_context` or, if that
-/// belongs to another than the current device, the primary context of the current device.
+/// context belongs to a device other than the current one, the primary context of the current
+/// device.
 std::uint32_t current_context_number();
 void work_in_context(int device, std::uint32_t number);
 
 /// Synchronises all devices and ends the objects of a context: streams, events and modules. Frees
-/// its memory.
+/// the memory of the context.
 /// \param place the call of the program
 void end_context(int device, std::uint32_t number, const void* place);
 

@@ -10,7 +10,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-/// A grid with its tail launches and theirs, or a copy or a memset.
+/// A grid with its tail launches and, in turn, the tail launches of these; or a copy or a memset.
 struct Line {
   std::uint32_t root;  ///< the host operation from which the line descends
   unsigned depth = 0;  ///< number of ancestor lines
@@ -74,7 +74,7 @@ bool is_done_before_relative(std::uint32_t first, std::uint32_t second) {
   const std::scoped_lock lock(g.mutex);
   const Line *above_first = nullptr, *above_second = nullptr;
   const auto line_of = [&](std::uint32_t operation) { return &g.lines[g.line_of[operation]]; };
-  // Ascend to the lines of the two operations, or of their ancestors, that coincide.
+  // Ascend from the lines of the two operations to their ancestors until the lines coincide.
   for (const Line *one = line_of(first), *other = line_of(second); one != other;
        one = line_of(first), other = line_of(second)) {
     const bool lifts_first = one->depth >= other->depth, lifts_second = other->depth >= one->depth;

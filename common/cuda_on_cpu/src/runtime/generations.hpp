@@ -1,9 +1,9 @@
 /// \file
 /// The happens-before order of the work that kernels launch, for the analysis.
 ///
-/// A tail launch continues the grid that launched it. A grid, its tail launches and theirs form a
-/// line. Each grid of a line is complete, with all the work that it launched, before the next grid
-/// begins. All other work that a kernel launches begins a new line.
+/// A tail launch continues the grid that launched it. A grid, its tail launches and, in turn, the
+/// tail launches of these form a line. Each grid of a line is complete, with all the work that it
+/// launched, before the next grid begins. All other work that a kernel launches begins a new line.
 
 #pragma once
 
@@ -36,8 +36,8 @@ void note_descent(std::uint32_t operation, const Descent& descent);
 bool has_parent(std::uint32_t operation);
 std::uint32_t root_of(std::uint32_t operation);
 
-/// Whether an operation happens before an operation that begins now, and before all later ones.
-/// Work of another stream may begin later although it was enqueued earlier.
+/// Whether an operation happens before an operation that begins now, and before all later
+/// operations. Work of another stream may begin later although it was enqueued earlier.
 bool precedes_later_operations(std::uint32_t first, std::uint32_t now);
 
 /// Whether, of two operations with the same root, the first is complete with all the work that it

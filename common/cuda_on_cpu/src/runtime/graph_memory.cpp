@@ -54,7 +54,7 @@ Account& account_of(int device) {
   return accounts[static_cast<std::size_t>(device)];
 }
 
-/// Returns to the device all memory that no graph needs.
+/// Frees all device memory that no graph needs.
 void trim(int device) {
   Account& account = account_of(device);
   const std::size_t needed = std::min(account.taken, account.needed_beside(no_chain));
@@ -80,12 +80,12 @@ bool allocates(const GraphMemory& memory, const Allocation* allocation) {
                      [&](const auto& own) { return own->allocation == allocation; });
 }
 
-/// The bytes that a launch needs of a device: at its end, and at most.
+/// The bytes of a device's memory that a launch needs: at its end, and at its peak.
 struct Need {
   std::size_t now = 0, most = 0;
 };
 
-/// The needs of an instance by device. Freeing memory of other graphs does not reduce them.
+/// The needs of an instance by device. Freeing memory of other graphs does not reduce these needs.
 std::map<int, Need> needs_of(const GraphMemory& memory,
                              const std::vector<OperationPointer>& operations) {
   std::map<int, Need> needs;

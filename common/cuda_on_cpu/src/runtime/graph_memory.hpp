@@ -44,18 +44,18 @@ GraphMemory memory_of(const std::vector<OperationPointer>& operations);
 cudaError_t allocate_in_graph(void** pointer, std::size_t bytes, CUstream_st& stream,
                               const void* place);
 
-/// Adds an operation that frees memory of a device to a stream. Unless the stream captures, the
-/// memory counts as freed from now on.
+/// Enqueues an operation that frees memory of a device. Unless the stream captures, the memory
+/// counts as freed immediately.
 cudaError_t free_in_stream(Allocation& allocation, CUstream_st& stream, const void* place);
 
-/// Called when memory of a graph is freed.
+/// Records that memory of a graph, which a launch has left, is freed.
 void forget_left(const Allocation& allocation);
 
-/// Whether the program may still free memory.
+/// Whether the program may still free an allocation.
 bool may_be_freed(const Allocation& allocation);
 
-/// Reserves device memory for an instance that is about to be launched. Frees memory that its
-/// previous launch has left.
+/// Reserves device memory for an instance that is about to be launched. Frees memory that the
+/// previous launch of the instance has left.
 cudaError_t take_memory_for(const GraphMemory& memory,
                             const std::vector<OperationPointer>& operations, CUstream_st& stream,
                             const void* place);

@@ -433,7 +433,7 @@ cudaGraphExecUpdateResult difference(const Choices& one, const Choices& other) {
   return cudaGraphExecUpdateSuccess;
 }
 
-/// Whether a third instance uses memory that the second of two instances allocates.
+/// Whether `other` allocates memory that belongs to an instance different from `one`.
 bool is_memory_of_others(const CUgraphExec_st& one, const CUgraphExec_st& other) {
   const auto& mine = one.memory.allocates;
   return std::any_of(
@@ -526,7 +526,7 @@ bool has_legal_bodies(const CUgraph_st& graph) {
 
 namespace {
 
-/// Adds the conditions of a graph and of all bodies of its conditional nodes.
+/// Adds the conditions of a graph, and of all bodies of its conditional nodes, to a list.
 void add_conditions(const CUgraph_st& graph, Conditions& all) {
   all.insert(all.end(), graph.conditions.begin(), graph.conditions.end());
   for (const auto& node : graph.nodes)

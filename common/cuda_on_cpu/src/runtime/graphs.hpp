@@ -56,7 +56,7 @@ struct CUgraph_st {
 };
 
 struct CUgraphExec_st {
-  /// The operations of one node: `count` operations from index `first` on.
+  /// The operations of one node: `count` operations, beginning with index `first`.
   struct Part {
     const CUgraphNode_st* node;
     std::size_t first, count;
@@ -74,13 +74,13 @@ struct CUgraphExec_st {
 
 namespace cuda_on_cpu {
 
-/// The graph of all operations that the capturing streams have recorded until now.
+/// The graph of all operations that the capturing streams have recorded so far.
 CUgraph_st& graph_so_far(Capture& capture);
 
 /// The nodes that the next node of a capturing stream will depend on, as the program sees them.
 std::vector<cudaGraphNode_t> latest_nodes(const CUstream_st& stream);
 
-/// An operation without effect that only represents others.
+/// An operation without effect that only represents other operations.
 OperationPointer marker();
 
 /// Whether all nodes belong to a graph.

@@ -45,14 +45,15 @@ struct Silence {
   Moment since_call = {}, since_begin = {};
 
   /// Whether the time is so long that the host probably polls undetected. A host that computes for
-  /// long counts as polling, which does no harm. A sleeping host is given more time.
+  /// a long time counts as polling, which does no harm. A sleeping host is given more time.
   bool is_long() {
     if (calls != calls_of_runtime()) {
       calls = calls_of_runtime();
       since_call = {};
     }
     if (polls().known) return since_call.is_before(CLOCKS_PER_SEC / 100, 50ms);
-    // The analysis detects nearly all polling loops, and slows the host down.
+    // The limit is longer in analysed programs, because the analysis detects nearly all polling
+    // loops and slows the host down.
     constexpr std::clock_t seen = 2 * CLOCKS_PER_SEC, unseen = CLOCKS_PER_SEC / 4;
     return since_call.is_before(analysis::enabled ? seen : unseen, 5000ms) ||
            since_begin.is_before(5 * CLOCKS_PER_SEC, 20000ms);

@@ -11,11 +11,11 @@ namespace cuda_on_cpu {
 /// holds the runtime's mutex.
 void watch_for_polling_hosts();
 
-/// Requests that the watching thread runs the wanted operation. The caller holds the runtime's
+/// Requests that the watching thread run the wanted operation. The caller holds the runtime's
 /// mutex.
 void call_for_thread();
 
-/// Called when no operation is pending, so that no host can wait for one.
+/// Forgets that a host polls, because no operation is pending for which a host could wait.
 void forget_polling_hosts();
 
 /// The number of runtime threads for polling hosts.

@@ -1,6 +1,6 @@
 /// \file
 /// Memory and events that processes share. In programs that call these functions, device memory is
-/// mapped, so that a file can replace its pages when it is exported.
+/// mapped, so that a file can replace the pages of exported memory.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -58,7 +58,7 @@ Handle said(const Opaque& opaque) {
   return handle;
 }
 
-/// Memory of another process, and the number of times that it is open.
+/// Memory of another process, and how many times the program has opened it.
 struct Imported {
   Allocation* allocation;
   unsigned times;

@@ -48,12 +48,14 @@ struct Allocation {
 /// the memory of the device does not suffice.
 Allocation* allocate(std::size_t bytes, MemorySpace space, int device);
 
-/// Registers host memory with the runtime. Returns null if some of it is already registered.
+/// Registers host memory with the runtime. Returns null if a part of this memory is already
+/// registered.
 Allocation* register_host(void* base, std::size_t bytes, int device);
 
 /// Reserves addresses for memory that a graph will allocate on a device. Returns null if no
-/// addresses are left. The memory lives from `revive`, which poisons it, to `release`, any number
-/// of times. `withdraw` ends the reservation. The caller accounts for the device memory.
+/// addresses are left. The memory lives from a call of `revive`, which poisons it, to the next call
+/// of `release`. Both functions may be called repeatedly. `withdraw` ends the reservation. The
+/// caller accounts for the device memory.
 Allocation* reserve(std::size_t bytes, int device);
 void revive(Allocation* allocation);
 void withdraw(Allocation* allocation);
@@ -64,8 +66,8 @@ Allocation* import_memory(void* base, std::size_t bytes, int device);
 /// Registers device memory that the program has mapped at an address.
 Allocation* add_mapped(void* base, std::size_t bytes, int device);
 
-/// Takes bytes of a device's memory that will be mapped; returns false if the memory does not
-/// suffice. `give_memory_back` returns the bytes to the device.
+/// Reserves bytes of a device's memory for a mapping; returns false if the memory does not suffice.
+/// `give_memory_back` returns the bytes to the device.
 bool take_memory(int device, std::size_t bytes);
 void give_memory_back(int device, std::size_t bytes);
 
@@ -101,7 +103,7 @@ const Allocation* nearest_allocation(const void* address);
 
 /// In an analysed program: `is_beside_allocations` checks whether an address is in the range that
 /// is reserved for allocations. `is_spare` checks whether bytes belong to the guards of an
-/// allocation or to a freed one, so that an access has no effect on other data.
+/// allocation or to a freed allocation, so that an access has no effect on other data.
 bool is_beside_allocations(const void* address);
 bool is_spare(const void* address, std::size_t bytes);
 

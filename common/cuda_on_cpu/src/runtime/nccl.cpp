@@ -120,8 +120,8 @@ ncclResult_t cuda_failed(cudaError_t error) {
 
 // --- Matching of calls.
 
-/// Executes an operation for several streams when all of them have reached it, and before any
-/// continues.
+/// Executes an operation for several streams after all of them have reached it, and before any of
+/// them continues.
 void transfer(const std::vector<const Side*>& sides, std::function<void()> work) {
   auto moving = std::make_shared<Operation>();
   moving->work = [work = std::move(work)](const Operation&) {
@@ -136,7 +136,8 @@ void transfer(const std::vector<const Side*>& sides, std::function<void()> work)
   }
 }
 
-/// Orders one side after the arrival of the other, and after all earlier operations of its stream.
+/// Orders one side after the arrival of the other, and after all earlier operations of the other's
+/// stream.
 void join(const Side& one, const Side& other) { one.operation->after.push_back(other.arrival); }
 
 void pair_up(Clique& clique, const Side& sender, const Side& receiver) {
@@ -346,7 +347,7 @@ bool is_communicator(ncclComm_t comm) {
                      [&](const auto& known) { return known.get() == comm; });
 }
 
-/// Sets the current device during its lifetime.
+/// Sets the current device for the lifetime of this object.
 class Chosen {
  public:
   explicit Chosen(int device) { current_device() = device; }

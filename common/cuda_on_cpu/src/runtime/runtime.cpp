@@ -161,7 +161,7 @@ Owned::~Owned() {
 
 namespace {
 
-/// A closure in memory of room_for(), and its destructor.
+/// A closure in memory that room_for() has allocated, and its destructor.
 struct ClosureInRoom {
   void* closure;
   void (*destroy)(void*);

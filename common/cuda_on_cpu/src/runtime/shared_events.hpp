@@ -33,7 +33,7 @@ class SharedFile {
   SharedFile& operator=(const SharedFile&) = delete;
 
   int file() const { return file_; }
-  /// Returns the file descriptor, which the caller has to close from now on.
+  /// Returns the file descriptor. The caller then has to close the file.
   int give_away() { return std::exchange(file_, -1); }
   /// Maps the first `bytes` bytes of the file at `at`, where pages must already be mapped, or
   /// anywhere if `at` is null. Returns null on failure.
@@ -49,14 +49,15 @@ struct SharedEvent {
   SharedEvent(const SharedEvent&) = delete;
   SharedEvent& operator=(const SharedEvent&) = delete;
 
-  /// Whether another process has recorded the event last.
+  /// Whether the latest record of the event is by another process.
   bool is_of_others() const;
 
   std::unique_ptr<SharedFile> file;
   EventRecords* records;  ///< null if no memory is left
 };
 
-/// Records an event of several processes after all operations of a stream, which are executed now.
+/// Records an event of several processes after all operations of a stream. These operations are
+/// executed now.
 void record_for_others(CUevent_st& event, CUstream_st& stream, const void* place);
 
 /// Lets a stream wait for the latest record by another process.

@@ -101,7 +101,7 @@ void host_moves_on() {
   streams().host_moved = true;
 }
 
-/// A clock after all operations of streams with numbers below `number`.
+/// The clock that follows all operations of streams with numbers below `number`.
 std::vector<std::uint32_t> all_before(std::uint32_t number) {
   std::vector<std::uint32_t> clock(streams().chains, number - 1);
   clock[0] = 0;
@@ -117,7 +117,7 @@ void host_acquires(const Operation& operation) {
   host_moves_on();
 }
 
-/// Orders an operation after all operations that it depended on, which are complete.
+/// Orders an operation after all its dependencies, which are complete.
 void acquire_from_before(const Operation& operation) {
   if (!analysis::enabled || operation.shared) return;
   Streams& s = streams();
@@ -180,8 +180,8 @@ bool runs_beside_others(const Operation& operation) {
   return !is_cooperative(operation) && !has_clusters(operation.kernel->configuration);
 }
 
-/// Whether all dependencies of an operation can be executed without launches of a kind and without
-/// other host threads.
+/// Whether all dependencies of an operation can be executed without launches of a given kind and
+/// without other host threads.
 bool can_begin(const Operation& operation, bool (*is_launch)(const Operation&)) {
   const std::uint32_t search = ++streams().searches;
   std::vector<const Operation*> to_ask{&operation};
@@ -199,7 +199,7 @@ bool can_begin(const Operation& operation, bool (*is_launch)(const Operation&)) 
   return true;
 }
 
-/// The next launch of a kind on a device; null if none can begin.
+/// The next launch of a given kind on a device; null if none can begin.
 OperationPointer next_launch(int device, bool (*is_launch)(const Operation&)) {
   OperationPointer next;
   for (const CUstream_st* stream : streams_of(device)) {
@@ -229,7 +229,7 @@ std::vector<OperationPointer> together_with(const OperationPointer& operation) {
   return all;
 }
 
-/// Called before an operation is executed, when all its dependencies are complete.
+/// Prepares the execution of an operation whose dependencies are all complete.
 void start(const OperationPointer& operation) {
   Streams& s = streams();
   acquire_from_before(*operation);
@@ -240,8 +240,8 @@ void start(const OperationPointer& operation) {
   if (!operation->marks && ++s.performed == settings().lost_at) lasting_error() = cudaErrorUnknown;
 }
 
-/// Begins launches of devices that have none among these operations. Called when a block of one
-/// launch waits for a value that only another device can write.
+/// Begins launches of devices that have none among these operations. These launches are needed if a
+/// block of one launch waits for a value that only another device can write.
 /// \returns whether the devices have not failed
 bool call_others(std::vector<OperationPointer>& operations, Launches& more) {
   for (int device = 0; device < settings().devices; ++device) {
@@ -342,7 +342,7 @@ void perform(const OperationPointer& operation) {
     own->after.clear();
     if (own->waits_in_stream && --s.pending == 0) forget_polling_hosts();
   }
-  if (!is_beside_host) ++s.calls;  // the execution may have lasted long for the calling thread
+  if (!is_beside_host) ++s.calls;  // the execution may have delayed the calling thread
 }
 
 /// Reports that an operation can never be executed, and completes it without its work.
@@ -581,7 +581,7 @@ void finish(const OperationPointer& operation) {
       else
         stack.push_back(*before);
     } else if (!top->done && top->awaited != nullptr) {
-      // Other ranks add more operations that have to be executed before.
+      // Other ranks add more operations that have to be executed first.
       const std::shared_ptr<const Awaited> awaited = top->awaited;
       if (!wait_for(*awaited) && !top->done) give_up(top, awaited->sentence());
       top->awaited = nullptr;
@@ -613,7 +613,7 @@ void synchronise_device(int device) {
   std::erase_if(streams().destroyed, [&](const auto& stream) { return stream->device == device; });
 }
 
-/// Lets the runtime's thread run a kernel, for a host that would not wait for it.
+/// Lets the runtime's thread run a kernel, for a host that would not wait for the kernel.
 /// \returns whether the operation is complete; if not, the kernel waits for the host and continues
 /// concurrently
 static bool perform_beside_host(const OperationPointer& operation) {

@@ -72,7 +72,7 @@ struct Kernel {
   Invocation invocation;
 };
 
-/// The kind of memory operation of a copy or memset.
+/// Whether an operation copies memory, fills memory, or does neither.
 enum class Moves { nothing, copy, fill };
 
 /// An operation of a stream: a kernel, a copy, a memset, a host call, or a call of a rank.
@@ -92,8 +92,8 @@ struct Operation {
   Moves moves = Moves::nothing;
   std::shared_ptr<GraphAllocation> allocates = nullptr;  ///< allocation node of a graph, or null
   Allocation* frees = nullptr;
-  cudaEvent_t records = nullptr;  ///< recorded by each launch of a graph with this operation
-  cudaEvent_t awaits = nullptr;   ///< awaited as recorded last before the launch of the graph
+  cudaEvent_t records = nullptr;  ///< event that each launch of the graph records
+  cudaEvent_t awaits = nullptr;   ///< event to await, as last recorded before the launch
   bool shared = false;  ///< whether several streams share the operation; other operations define
                         ///< its order
   bool waits_in_stream = false;  ///< whether the operation is in a stream and not complete
@@ -138,7 +138,7 @@ struct CUstream_st {
   std::uint32_t chain = 0;
   std::deque<cuda_on_cpu::OperationPointer> pending;
   cuda_on_cpu::OperationPointer last;
-  std::vector<cuda_on_cpu::OperationPointer> awaited;  ///< awaited by the next operation
+  std::vector<cuda_on_cpu::OperationPointer> awaited;  ///< operations that the next one awaits
   std::shared_ptr<cuda_on_cpu::Capture> capture;
   bool began_capture = false;
   cudaAccessPolicyWindow window = {};
@@ -187,7 +187,7 @@ class RuntimeMutex {
 /// The mutex that every call of the runtime locks.
 RuntimeMutex& runtime_mutex();
 
-/// How often `runtime_mutex` was called, by all threads and by this thread.
+/// The number of calls of `runtime_mutex`, by all threads or by this thread.
 std::uint64_t calls_of_runtime();
 std::uint64_t calls_of_thread();
 
@@ -204,17 +204,19 @@ void give_event(cudaEvent_t* event, std::unique_ptr<CUevent_st> made);
 /// Destroys the streams and the events of a context.
 void end_streams_and_events(int device, std::uint32_t context);
 
-/// The stream of a handle, which may be null or a special handle. Returns null if there is none.
+/// The stream of a handle, which may be null or a special handle. Returns null if there is no such
+/// stream.
 CUstream_st* find_stream(cudaStream_t stream);
 
-/// Appends an operation to a stream, after all its operations and all events that it waits for.
+/// Appends an operation to a stream. The operation follows all operations of the stream and all
+/// events that the stream waits for.
 OperationPointer enqueue(CUstream_st& stream, std::function<bool(const Operation&)> work,
                          const void* place, std::shared_ptr<const Kernel> kernel = nullptr);
 
 /// Assigns an operation its position in the order of the program, and in a chain.
 void number(Operation& operation, std::uint32_t chain);
 
-/// Assigns an operation that a kernel launched its position in the order of the program.
+/// Assigns a position in the order of the program to an operation that a kernel launched.
 void number_of_child(Operation& operation, std::uint32_t parent);
 
 /// Numbers a part of a running operation. `acquire_from_part` orders the whole operation after the
@@ -222,8 +224,8 @@ void number_of_child(Operation& operation, std::uint32_t parent);
 void number_within(Operation& part, std::uint32_t chain, const Operation& whole);
 void acquire_from_part(const Operation& whole, const Operation& part);
 
-/// Called when an operation, or the host, has waited for another process. The other process may
-/// have waited for all operations that were enqueued earlier.
+/// Orders an operation, or the host, after all operations that were enqueued earlier. The operation
+/// or the host has waited for another process, which may have waited for those operations.
 void acquire_from_others(const Operation& operation);
 void host_acquires_from_others();
 
@@ -235,14 +237,14 @@ void enqueue_meeting(CUstream_st& stream, std::shared_ptr<const Meeting> meeting
                      std::function<bool(const Operation&)> work, const void* place);
 
 /// Releases the runtime's mutex and waits until other threads have made the awaited calls.
-/// \returns whether they have made them; if not, no thread can make them any more, or the devices
-/// have failed
+/// \returns whether these calls have been made; if not, no thread can make them any more, or the
+/// devices have failed
 bool wait_for(const Awaited& awaited);
 
 /// Wakes up the threads that wait for other threads.
 void tell_all_who_wait();
 
-/// Executes an operation after all that it depends on.
+/// Executes an operation after all operations that it depends on.
 void finish(const OperationPointer& operation);
 
 /// Executes all operations of a stream, or of a device. The accesses of the operations are then
@@ -250,8 +252,8 @@ void finish(const OperationPointer& operation);
 void synchronise(CUstream_st& stream);
 void synchronise_device(int device);
 
-/// Executes the first pending operation that another one depends on, for a host that polls.
-/// \returns whether it is complete; if not, it waits for the host or for other threads
+/// Executes the first pending dependency of an operation, for a host that polls.
+/// \returns whether the dependency is complete; if not, it waits for the host or for other threads
 bool advance(const OperationPointer& operation);
 
 /// Whether any stream has a pending operation. The caller need not hold the mutex.
@@ -262,7 +264,7 @@ bool any_is_pending();
 /// meanwhile.
 void advance_streams();
 
-/// Runs a kernel that a host thread has requested to be run concurrently with the host.
+/// Runs a kernel that a host thread has requested to run concurrently with the host.
 void perform_wanted();
 
 /// `runs_beside_host`: whether this thread runs kernels concurrently with the host, and no host
@@ -271,15 +273,15 @@ void perform_wanted();
 bool runs_beside_host();
 bool host_goes_on();
 
-/// The number of the operation that represents the host's accesses from now on, until the host
-/// enqueues or awaits work. In a host function of a stream, the result is the number of the call.
+/// The number of the operation that represents the host's accesses until the host next enqueues or
+/// awaits work. In a host function of a stream, the result is the number of the call.
 std::uint32_t host_operation();
 
 /// Whether an operation represents accesses of the host.
 bool is_host_operation(std::uint32_t number);
 
 /// Publishes all earlier accesses of the host (release). Returns the number of the operation that
-/// represents them.
+/// represents these accesses.
 std::uint32_t host_publishes();
 
 /// The number of the next clock that the host acquires from a flag. `latest_host_clock_of` returns

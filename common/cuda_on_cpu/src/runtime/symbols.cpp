@@ -33,7 +33,7 @@ std::uintptr_t offset_in(const LoadedImage& image, const void* address) {
 }
 
 /// Reads part of a file. Values beyond the end of the file are zero. Most of a program is debug
-/// information, so it is not read as a whole.
+/// information, so files are not read as a whole.
 template <typename T>
 std::vector<T> read_at(std::ifstream& file, std::size_t offset, std::size_t count) {
   std::vector<T> values(count);
@@ -44,7 +44,7 @@ std::vector<T> read_at(std::ifstream& file, std::size_t offset, std::size_t coun
   return values;
 }
 
-/// A symbol of an image: its kind, its value and bytes, its mangled name.
+/// A symbol of an image: its kind, its value, its size in bytes, and its mangled name.
 struct Symbol {
   unsigned kind;
   std::uint64_t value;
@@ -154,7 +154,7 @@ bool is_of_library(const std::string& file) {
   return false;
 }
 
-/// Parses the lines that addr2line prints for one address, innermost first. Each has the form
+/// Parses the lines that addr2line prints for one address, innermost first. Each line has the form
 /// file:line.
 /// \returns the line of the .cu file, or else the innermost line in a header of the program
 Line parse_frames(const std::vector<std::string>& frames) {
@@ -291,7 +291,8 @@ void add_lines(std::map<const void*, Line>& lines, const LoadedImage& image,
   const std::uintptr_t origin = origin_of(image.file);
   char text[32];
   for (const void* place : places) {
-    // A place is the address after the instruction. One byte before it belongs to the instruction.
+    // A place is the address after the instruction. The byte before this address belongs to the
+    // instruction.
     std::snprintf(text, sizeof text, " %#zx", origin + offset_in(image, place) - 1);
     command += text;
   }

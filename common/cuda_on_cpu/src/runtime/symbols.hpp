@@ -32,17 +32,19 @@ struct ThreadVariable {
   std::size_t bytes;
 };
 
-/// The thread-local variables of an image whose mangled names contain a word.
+/// All thread-local variables of an image that have a given word in their mangled names.
 std::vector<ThreadVariable> thread_variables(const LoadedImage& image, const std::string& word);
 
-/// A variable of the program in a namespace: its address, its size in bytes, its qualified name.
+/// A variable of the program in a namespace: its address, its size in bytes, and its qualified
+/// name.
 struct Variable {
   const char* begin;
   std::size_t bytes;
   std::string name;
 };
 
-/// The variable of an image with a mangled name; its address is null if there is none.
+/// The variable of an image with a given mangled name; its address is null if there is no such
+/// variable.
 Variable variable_of(const LoadedImage& image, const std::string& linked_name);
 
 /// The variables of the program in namespaces. Instances of templates and variables added by the

@@ -73,8 +73,8 @@ PlainImage plain_image_of(const Image& image, cudaTextureObject_t texture) {
 }
 
 /// All texture and surface objects that were ever created, so that destroyed ones are detected. An
-/// object is the index of its image, from 1 on. Each page has twice as many entries as the previous
-/// one and never moves, so kernels find their images without a lock.
+/// object is the index of its image, counted from 1. Each page has twice as many entries as the
+/// previous one and never moves, so kernels find their images without a lock.
 class Images {
  public:
   struct Entry {
@@ -241,8 +241,8 @@ void find_neighbours(float x, int n, cudaTextureAddressMode mode, const cudaText
   found.second = static_cast<float>(static_cast<int>(behind_point * 256 + 0.5)) / 256;
 }
 
-/// The face of a cube that a direction from the centre intersects, and the position on it, from -1
-/// to 1.
+/// The face of a cube that a direction from the centre intersects, and the position on this face,
+/// with coordinates from -1 to 1.
 struct PlaceOnCube {
   int face;
   float s, t;
@@ -347,8 +347,8 @@ struct Between {
   }
 };
 
-/// The texel of a cube in a column and a row of a face. Just beyond an edge, it is on the adjacent
-/// face.
+/// The texel of a cube in a column and a row of a face. Just beyond an edge, the texel is on the
+/// adjacent face.
 const char* texel_of_cube(const Image& image, int layer, int face, int column, int row) {
   constexpr int faces = 6;
   const int n = image.width;
@@ -368,8 +368,8 @@ const char* texel_of_cube(const Image& image, int layer, int face, int column, i
          column * image.element;
 }
 
-/// The four texels around a position on a cube, on two faces at an edge. At a corner there are only
-/// three, which share the weight of the fourth.
+/// The four texels around a position on a cube. At an edge, they belong to two faces. At a corner,
+/// there are only three texels, which share the weight of the fourth.
 Samples samples_across_edges(const Image& image, const PlaceOnCube& at, int layer) {
   Samples found = samples_of(image, image.how, 2, 0, 0, 0, 0);  // only the parameters of this result are used
   const auto n = static_cast<float>(image.width);

@@ -70,8 +70,8 @@ Symbol& known_symbol(const void* address, std::size_t bytes) {
   return symbols().back();
 }
 
-/// Refuses a symbol that is not a device variable, such as a string with its name, its address, one
-/// of its elements, or a host variable.
+/// Refuses a symbol that is not a device variable. The symbol may be a host variable, or the name,
+/// the address or an element of a device variable.
 cudaError_t refuse_symbol() {
   return fail(cudaErrorInvalidSymbol,
               "it names no variable that is __device__, __constant__ or __managed__; such a "

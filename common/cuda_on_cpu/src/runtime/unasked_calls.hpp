@@ -1,6 +1,7 @@
 /// \file
 /// Host functions that a stream has to call although the program makes no call of the runtime. A
-/// program may wait for their effects through its own means, such as a condition variable.
+/// program may wait for the effects of such a function by other means, such as a condition
+/// variable.
 
 #pragma once
 
@@ -13,7 +14,7 @@ namespace cuda_on_cpu {
 /// mutex.
 void call_unasked(const OperationPointer& operation);
 
-/// The number of runtime threads for such calls.
+/// The number of runtime threads that call such host functions.
 unsigned threads_for_unasked_calls();
 
 }  // namespace cuda_on_cpu
