@@ -5,10 +5,10 @@
     python3 common/cuda_toolkit.py --portable 75        for portable code that the user requests
     python3 common/cuda_toolkit.py --host-compiler      prints a g++ that nvcc accepts, if it does not accept its default one
 
-The first line of output has the architectures that can be built, and the second line a sentence about the others. The exit
-status is 1 if the user requests an architecture that this nvcc cannot build. It is 0 if there is no nvcc, so that one
-command configures machines with and without nvcc. As in Meson, the environment variable CUDACXX selects another nvcc,
-optionally with arguments.
+The first line of the output lists the architectures that can be built. The second line contains a sentence about the other
+architectures. The exit status is 1 if the user requests an architecture that this nvcc cannot build. The exit status is 0 if
+there is no nvcc, so that one command configures machines with and without nvcc. As in Meson, the environment variable
+CUDACXX selects another nvcc, optionally with arguments.
 """
 
 import os
@@ -20,7 +20,7 @@ import sys
 
 LEAST = (12, 0)
 
-# The first toolkit that supports an architecture, and the last one if CUDA 13 no longer supports it.
+# For each architecture, the first toolkit that supports it, and also the last such toolkit if CUDA 13 no longer supports it.
 FIRST = {'75': (10, 0), '80': (11, 0), '86': (11, 1), '87': (11, 4), '88': (13, 0), '89': (11, 8), '90': (11, 8),
          '100': (12, 8), '101': (12, 8), '103': (12, 9), '107': (13, 5), '110': (13, 0), '120': (12, 8),
          '121': (12, 9)}
@@ -41,7 +41,7 @@ def command():
 
 
 def output_of(*arguments):
-    """The output of nvcc; empty if it fails or is missing."""
+    """The output of nvcc; empty if nvcc fails or is missing."""
     try:
         done = subprocess.run([*command(), *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     except OSError:
@@ -60,7 +60,7 @@ def known_architectures():
 
 
 def complaint_of_host_compiler(*options):
-    """The error of nvcc about its host compiler; empty if it accepts it."""
+    """The error of nvcc about its host compiler; empty if nvcc accepts the host compiler."""
     done = subprocess.run([*command(), *options, '-std=c++20', '-x', 'cu', '-E', '-o', os.devnull, os.devnull],
                           capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode == 0:
@@ -82,7 +82,7 @@ def host_compiler():
 
 
 def missing(arch, toolkit):
-    """A sentence about an architecture that this toolkit does not support: which toolkits do."""
+    """A sentence about an architecture that this toolkit does not support; it names the toolkits that do."""
     base, sentence = without_letter(arch), f'CUDA {dotted(toolkit)} does not support architecture {arch}'
     if base in LAST and toolkit > LAST[base]:
         return f'{sentence}; the last version that does is CUDA {dotted(LAST[base])}'

@@ -31,7 +31,7 @@ COMMANDS = {"book": "book.make", "page": "book.page", "serve": "book.serve", "in
 
 
 def main(command="", *arguments):
-    """The exit status of a command."""
+    """Runs a command and returns its exit status."""
     if command not in COMMANDS:
         return __doc__
     module = importlib.import_module(COMMANDS[command])

@@ -46,7 +46,7 @@ double flop_rate(double (*kernel)(long), int threads, double run_seconds) {
 }
 
 /// The bandwidth of a copy, in bytes read plus written per second: the best of twenty runs. The
-/// size is `bytes`, but at most an eighth of the available memory.
+/// copy has `bytes` bytes, but at most an eighth of the available memory.
 double copy_rate(double bytes) {
   const double most = available_memory() / 8;
   const auto count = static_cast<std::size_t>(std::min(most, bytes) / sizeof(double));
@@ -62,7 +62,7 @@ double copy_rate(double bytes) {
   return best;
 }
 
-/// The rate that is stored under a key; 0 if there is none.
+/// The rate that `cached` contains under a key; 0 if the key is missing.
 double stored(const Json& cached, const char* key) {
   return cached.is_object() && cached.contains(key) && cached[key].is_number()
              ? cached[key].get<double>()

@@ -23,14 +23,14 @@ struct GpuCeilings : Rates {
 struct Ceilings : Rates {
   double flops_f64_one;            ///< f64 operations per second on one core
   double flops_f32_one;            ///< f32 operations per second on one core
-  std::optional<GpuCeilings> gpu;  ///< empty if there is no GPU, or if it was not measured
+  std::optional<GpuCeilings> gpu;  ///< empty if there is no GPU, or if the GPU was not measured
 };
 
-/// The effort of a measurement. Tests use shorter measurements, because their rates are inaccurate
-/// anyway when other tests run at the same time.
+/// The effort of a measurement. Tests use shorter measurements, because rates are inaccurate anyway
+/// when other tests run at the same time.
 struct Effort {
   double seconds = 0.03;  ///< duration of one multiply-add run
-  double bytes = 0x1p30;  ///< size of a copy; much larger than the caches
+  double bytes = 0x1p30;  ///< size of a copy in bytes; much larger than the caches
 };
 
 /// Measures the ceilings of the processor in a few seconds. Each rate is the best of many short
@@ -38,7 +38,7 @@ struct Effort {
 Ceilings measure_ceilings(const Effort& effort = {});
 
 /// The ceilings of the processor from the user's cache. If the cache does not contain the ceilings,
-/// or if `measure_again`, the function measures and stores them.
+/// or if `measure_again` is true, the function measures and stores them.
 Ceilings cached_ceilings(bool measure_again = false, const Effort& effort = {});
 
 /// The ceilings of a GPU with its current driver. The function reads the ceilings from the cache,

@@ -98,7 +98,7 @@ double best_rate(double flops_a_step, Start start) {
   const auto run = [&](long steps) {
     return flops_a_step * static_cast<double>(steps) / device_seconds([&] { start(steps); });
   };
-  // The number of steps in about 10 ms, from a rough measurement of the rate.
+  // A rough measurement of the rate determines the number of steps that take about 10 ms.
   const long probe = 1000;
   run(probe);
   const long steps = std::max(probe, static_cast<long>(0.01 * run(probe) / flops_a_step));

@@ -14,7 +14,7 @@ struct Rates {
   double flops_f32;  ///< f32 operations per second
   double bandwidth;  ///< copies in device memory: bytes read plus written per second
   /// The number of f64 operations per second in matrix products. Matrix products use tensor cores
-  /// if these are faster.
+  /// if tensor cores are faster.
   double flops_f64_matrix;
 
   /// A lower bound for the time of this work, in seconds.

@@ -1,5 +1,5 @@
 /// \file
-/// The report of the CPU device on a stage's memory accesses, as far as the runner needs it.
+/// The parts of the CPU device's report on a stage's memory accesses that the runner needs.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace staircase {
 
-/// The number of requests of warps to global memory, and of the sectors (32 bytes each) that these
-/// requests transfer. The counts are sums over all kernels of a run.
+/// The number of requests of warps to global memory, and the number of sectors (32 bytes each) that
+/// these requests transfer. The counts are sums over all kernels of a run.
 struct Sectors {
   double requests = 0;
   double moved = 0;

@@ -220,7 +220,7 @@ std::optional<Recorded> Ladder::recorded(const Program& program) const {
                           all_.front().stage, previous == nullptr ? "" : previous->stage);
 }
 
-/// Whether the parameters of the problem do not exceed the limits of a stage.
+/// Whether the parameters of the problem are within the limits of a stage.
 bool Ladder::takes_problem(const Program& program) const {
   const Json& about = program.description();
   const Json limits = about.value("limits", Json::object());

@@ -104,7 +104,7 @@ std::vector<std::string> split(const std::string& list) {
 }
 
 /// Checks that a value is one of the allowed values.
-/// \throws BadInput if it is not; `what` names the kind of value in the message
+/// \throws BadInput if the value is not allowed; `what` names the kind of value in the message
 void check_choice(const std::string& what, const std::string& value,
                   const std::vector<std::string>& allowed) {
   if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
@@ -198,7 +198,8 @@ Workloads chosen_workloads(const Workloads& all, const Options& options) {
   return chosen;
 }
 
-/// A line that lists all other workloads, which is printed if the command line names no workload.
+/// Returns a line that lists all other workloads. The runner prints this line if the command line
+/// names no workload.
 std::string others_text(const Workloads& all) {
   std::vector<std::string> names;
   for (const auto& [name, programs] : all) names.push_back(name);
@@ -217,11 +218,11 @@ constexpr auto shared_by_analyses = "shared_by_analyses";
 /// A table requires stage zero, the reference, and the programs of the chosen stages for the chosen
 /// device. `--device cpu-device` additionally requires the programs that analyse accesses. `--list`
 /// requires stage zero of each workload. For stages that `--stages` selects, the list also contains
-/// the programs for the CPU device, because the pages of the book start these programs.
+/// the programs for the CPU device, because commands on the pages of the book start these programs.
 ///
-/// Targets after an empty line are not required for the table, and may be built later. These are
-/// the analysed programs of the selected stages, or, without `--stages`, the target that all
-/// analysed programs share.
+/// Targets after an empty line are not required for the table, and may be built later. These
+/// targets are the analysed programs of the selected stages, or, without `--stages`, the target
+/// that all analysed programs share.
 std::string targets_text(const Workloads& workloads, const Options& options) {
   std::set<std::string> needed, later;
   const auto target = [](const Program& program) {

@@ -98,7 +98,8 @@ class Measurement {
   std::optional<Analysis> analyse(const Program& program);
 
   /// The median time of stage zero, in seconds, in the chosen precision. If stage zero is the
-  /// reference but was not timed, this is the time of one solve. 0 if the time is unknown.
+  /// reference but was not timed, this is the time of one solve. The result is 0 if the time is
+  /// unknown.
   double zero_median();
 
  private:

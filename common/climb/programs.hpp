@@ -20,7 +20,7 @@ struct Program {
   std::string stage;      ///< name, for example 01_openmp or baseline_lapack
   std::string device;     ///< "cpu", "gpu" or "cpu-device"
   std::string source;     ///< path from the root of the repository
-  bool analysed = false;  ///< whether a program exists that analyses its accesses
+  bool analysed = false;  ///< whether another program analyses the accesses of this program
   std::shared_ptr<nlohmann::ordered_json> described =
       std::make_shared<nlohmann::ordered_json>();  ///< cache of description(); null until its first
                                                    ///< use

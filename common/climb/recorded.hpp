@@ -36,8 +36,8 @@ class Recordings {
   /// The workload, data set and precision of a problem.
   using Problem = std::array<std::string, 3>;
 
-  /// Finds the recorded time of a stage that the book also shows. The result is empty if no time
-  /// was recorded on the reference GPU.
+  /// Finds the recorded time of a stage. The book shows the same recorded time. The result is empty
+  /// if no time was recorded on the reference GPU.
   /// \param zero the name of stage zero
   /// \param before the name of the stage that this stage continues, or empty
   std::optional<Recorded> find(const Problem& problem, const std::string& stage,

@@ -72,7 +72,8 @@ struct Body {
   }
 };
 
-/// The line `@@ -1,7 +1,9 @@` of a hunk, with `before` and `after` added to the first line numbers.
+/// The line `@@ -1,7 +1,9 @@` of a hunk after `before` and `after` have been added to its two
+/// starting line numbers.
 std::string renumbered(const std::string& hunk, long before, long after) {
   std::istringstream words(hunk);
   std::string mark, from, to;

@@ -9,8 +9,8 @@
 
 namespace staircase {
 
-/// The numbers of lines of code that a stage adds and removes compared with the stage that it
-/// continues. Blank lines, comments, titles and ideas do not count.
+/// The numbers of lines of code that a stage adds and removes, compared with the stage that
+/// this stage continues. Blank lines, comments, titles and ideas do not count.
 struct LinesChanged {
   int added = 0;
   int removed = 0;

@@ -38,7 +38,7 @@ struct Worst {
 };
 
 /// Finds the first element with the largest error. `error_of(i, difference)` converts the absolute
-/// difference of element i to an error. The function is called only for unequal elements.
+/// difference of element i to an error. worst_of() calls `error_of` only for unequal elements.
 template <typename A, typename B, typename ErrorOf>
 Worst worst_of(const Elements<A>& a, const Elements<B>& b, ErrorOf error_of) {
   const auto worsts = by_parts(a.size(), [&](std::size_t begin, std::size_t end) {
@@ -73,8 +73,8 @@ Worst worst_by_element(const Elements<A>& a, const Elements<B>& b, double floor)
 }
 
 /// The largest error according to Scale::diagonal, for a matrix of n columns. The difference is
-/// divided by the roots of the two diagonal elements separately, because their product may overflow
-/// or underflow.
+/// divided by the square roots of the two diagonal elements separately, because their product may
+/// overflow or underflow.
 template <typename A, typename B>
 Worst worst_by_diagonal(const Elements<A>& a, const Elements<B>& b, std::size_t n) {
   std::vector<double> roots(n);

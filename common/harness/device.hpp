@@ -1,6 +1,7 @@
 /// \file
 /// The device of a program: the processor, a GPU, or the CPU device. Each device has its own
-/// library, with which programs are linked. Workloads are compiled only once for all three devices.
+/// library, and a program is linked with the library of its device. Workloads are compiled only
+/// once for all three devices.
 
 #pragma once
 
@@ -19,8 +20,8 @@ struct Device {
   void (*prepare)();
   std::string (*name)();              ///< for example "NVIDIA H200"
   double (*free_memory)() = nullptr;  ///< bytes; null if the device uses host memory
-  /// Copies within device memory, which reads bytes / 2 and writes bytes / 2, and returns the time
-  /// in seconds. The pointer is null if the program does not use a GPU.
+  /// Copies bytes / 2 bytes within device memory, and returns the time in seconds. The copy reads
+  /// and writes `bytes` bytes in total. The pointer is null if the program does not use a GPU.
   double (*seconds_to_copy)(double bytes) = nullptr;
   const Ranks* ranks = nullptr;  ///< null for programs without ranks
   /// Launches an empty kernel and waits until the GPU has finished all work. The pointer is null if

@@ -49,8 +49,8 @@ void write_stdout(std::string_view text);
 void mute_stdout();
 
 /// Prepares the standard streams. A write to a closed stream then fails, and no file that is opened
-/// later gets its descriptor. A closed pipe or an exceeded file size limit causes an error instead
-/// of a signal.
+/// later gets the descriptor of a closed stream. A closed pipe or an exceeded file size limit
+/// causes an error instead of a signal.
 void guard_standard_streams();
 
 /// A temporary directory of this process. The destructor removes the directory with its contents.

@@ -204,8 +204,8 @@ class Reader {
 
   void read_bytes(char* data, std::uintmax_t count) {
     if (count > left_) refuse(fmt::format("is truncated: {} bytes are missing", count - left_));
-    // All threads read, because each page is initialised at its first write, and a single core does
-    // this too slowly.
+    // All threads read, because the system initialises each page at its first write, which takes
+    // too long on a single core.
     const auto are_read = by_parts(count, [&](std::size_t begin, std::size_t end) {
       return file_.read(data + begin, end - begin, at_ + begin);
     });

@@ -19,7 +19,7 @@ inline double random_number(std::uint64_t seed, std::uint64_t index) {
   return static_cast<double>(static_cast<std::int64_t>(z) >> 11) * 0x1p-52;
 }
 
-/// A random value from -1 to 1 that is exact in f32: a multiple of 2⁻²³ less than 1.
+/// A random multiple of 2⁻²³ that is at least -1 and less than 1. Such values are exact in f32.
 inline double random_multiple(std::uint64_t seed, std::uint64_t index) {
   return std::floor(random_number(seed, index) * 0x1p23) * 0x1p-23;
 }

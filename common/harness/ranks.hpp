@@ -53,8 +53,9 @@ struct Ranks {
   void (*fail)(int status, const std::string& line);
 };
 
-/// The rank functions of this program; null if the program always is a single process. A program is
-/// linked with one of two definitions: harness/device/ranks.cpp or harness/device/no_ranks.cpp.
+/// The rank functions of this program; null if the program always consists of a single process. A
+/// program is linked with one of two definitions: harness/device/ranks.cpp or
+/// harness/device/no_ranks.cpp.
 const Ranks* ranks_of_program();
 
 }  // namespace staircase

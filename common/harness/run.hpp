@@ -31,7 +31,8 @@ struct Run {
   bool awake;  ///< whether an empty kernel ran before the timed phase
   std::vector<Repeat> repeats;
   Summary seconds;     ///< times of the timed phase, or of the complete solve if no phase is timed
-  double array_bytes;  ///< largest total size of arrays, in device memory if the device has its own
+  double array_bytes;  ///< largest total size of arrays, in device memory if the device has
+                       ///< separate memory
   NpyArray solution;   ///< solution of the last repeat; on ranks, the part of this rank
 };
 

@@ -73,13 +73,13 @@ struct StageProgram {
   std::function<void(Precision)> prepare;  ///< generates the input; empty if not needed
   std::function<Work(Precision)> work;
   std::function<Tolerance(Precision)> tolerance;
-  std::string timed_phase;  ///< the phase that is compared; empty for the solve
+  std::string timed_phase;  ///< the phase whose time is compared; empty for the complete solve
   std::function<void(const NpyArray&)> check_solution;  ///< empty if every problem has a solution
   /// The number of elements that the kernels of a stage read and write; empty if the number is
   /// unknown.
   std::function<std::optional<double>(const std::string& stage)> traffic;
-  /// Maps the name of a stage to the largest parameter values that it accepts, by the name of the
-  /// parameter. Contains only limits below `max`.
+  /// Maps the name of a stage to the largest parameter values that the stage accepts, by the name
+  /// of the parameter. Contains only limits below `max`.
   std::map<std::string, std::map<std::string, double>> limits;
   std::function<void(NpyArray&)> finish;  ///< converts the solution for users; may be empty
   std::function<Part()> part;             ///< returns the part of this rank; empty without ranks

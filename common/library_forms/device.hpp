@@ -116,8 +116,8 @@ void fill_matrix(Matrix<T> a, Kind kind, std::int64_t first = 0) {
 }
 
 /// Adds the squares of the differences to sums[0], and the squares of the elements of `b` to
-/// sums[1]. If `lower`, only elements on and below the diagonal count. `first` is the index, in the
-/// complete matrices, of the first column of `a` and `b`.
+/// sums[1]. If `lower` is true, only elements on and below the diagonal count. `first` is the
+/// index, in the complete matrices, of the first column of `a` and `b`.
 template <typename T>
 __global__ void compare(Matrix<T> a, Matrix<T> b, bool lower, std::int64_t first, double* sums) {
   const std::int64_t count = a.rows * a.cols, step = std::int64_t{blockDim.x} * gridDim.x;
@@ -134,8 +134,8 @@ __global__ void compare(Matrix<T> a, Matrix<T> b, bool lower, std::int64_t first
   atomicAdd(sums + 1, size);
 }
 
-/// The relative difference of two matrices in the Frobenius norm. If `lower`, only elements on and
-/// below the diagonal count.
+/// The relative difference of two matrices in the Frobenius norm. If `lower` is true, only elements
+/// on and below the diagonal count.
 template <typename T>
 double difference(Matrix<T> a, Matrix<T> b, bool lower) {
   const Device<double> sums(2);

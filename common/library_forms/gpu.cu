@@ -343,8 +343,8 @@ void matmul(const Handles& h, const std::string& size, std::int64_t l, std::int6
 
 // --- Triangular solves
 
-/// Solves L x = b. L is stored by rows, which is an upper triangle in column-major order, or by
-/// columns.
+/// Solves L x = b, with L stored by rows (an upper triangle in column-major order) and with L
+/// stored by columns.
 template <typename T>
 void triangular_solve(const Handles& h, std::int64_t n, std::int64_t rhs, int repeats) {
   const Device<T> upper((n + 32) * n), lower(n * n), b(n * rhs), x(n * rhs), turned_b(n * rhs);

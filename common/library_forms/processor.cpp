@@ -42,8 +42,8 @@ std::vector<T> definite(std::size_t n) {
 }
 
 /// The relative difference of two matrices with n rows in the Frobenius norm. The difference covers
-/// all elements, or only the lower triangle if `triangle`. Matrices are row-major; `a` is read
-/// transposed if `transposed`.
+/// all elements, or only the lower triangle if `triangle` is true. Matrices are row-major; `a` is
+/// read transposed if `transposed` is true.
 template <typename T>
 double difference(const std::vector<T>& a, const std::vector<T>& b, std::size_t n, bool triangle,
                   bool transposed) {
@@ -162,7 +162,8 @@ void triangular_solve(std::size_t n, int repeats) {
   First<T> first;
   Group group{group_name<T>("triangular_solve", std::to_string(n)), tolerance<T>, {}};
   const auto prepare = [&] { x = b; };
-  // The matrix is symmetric, so its lower triangle by rows is its upper triangle by columns.
+  // The matrix is symmetric, so its lower triangle in row-major order is its upper triangle in
+  // column-major order.
   for (const bool by_rows : {true, false}) {
     const auto order = by_rows ? CblasRowMajor : CblasColMajor;
     const std::string name = by_rows ? "by_rows" : "by_columns";

@@ -140,8 +140,8 @@ class Cholesky {
     reference_ = std::make_unique<Device<T>>(n * n);
   }
 
-  /// Times the forms with each block size on one GPU and on all GPUs. If `more`, also times other
-  /// device orders and handles with one block size.
+  /// Times the forms with each block size on one GPU and on all GPUs. If `more` is true, also times
+  /// other device orders, and other handles with one block size.
   void run(int repeats, const std::vector<std::int64_t>& blocks, bool more) {
     Group group{forms::group_name<T>("cholesky", std::to_string(n_)), forms::tolerance<T>, {}};
     add_single(group);

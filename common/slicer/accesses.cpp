@@ -15,8 +15,8 @@ bool is_private(const Access& access, const Loop& loop) {
   const Variable& variable = *access.place.variable;
   if (&variable == loop.variable && access.place.steps.empty()) return true;
   if (!variable.frame || variable.is_named || !variable.frame->is_within(loop.frame)) return false;
-  // The target of a reference was read when the reference was made, so a read through it is
-  // private.
+  // The target of a reference was read when the reference was initialised, so a read through the
+  // reference is private.
   if (variable.is_stray && access.is_write) return false;
   return variable.owns || !has_element(access.place);
 }
@@ -46,7 +46,7 @@ bool has_jump(CXCursor cursor) {
   return std::any_of(parts.begin(), parts.end(), has_jump);
 }
 
-/// Whether the code around a construct may run in another order than in the file.
+/// Whether the code around a construct may run in a different order from the order in the file.
 bool leads_elsewhere(const Trouble& trouble) {
   if (!trouble.is_directive) return has_jump(trouble.cursor);
   const std::string& directive = trouble.frame->directive;
@@ -93,7 +93,8 @@ std::string need_after(const Function& function, const Loop& loop, const Variabl
         return frame;
     return nullptr;
   };
-  /// Whether a read after the first `at` accesses may get a value from before the end of the loop.
+  /// Whether a read after the first `at` accesses may get a value that was written before the end
+  /// of the loop.
   const auto may_get_value = [&](const Frame* frame, std::size_t at) {
     const bool is_behind = at > last;
     const Frame* again = is_behind ? nullptr : repeats(frame);

@@ -18,8 +18,8 @@ std::vector<const Access*> accesses_of(const Function& function, const Loop& loo
 std::string trouble_in(const Function& function, const Frame& frame,
                        const std::vector<const Access*>& accesses, bool with_output = true);
 
-/// The reason why the program may need the final value of a variable after a loop; empty if it does
-/// not.
+/// The reason why the program may need the final value of a variable after a loop; empty if the
+/// program does not need this value.
 std::string need_after(const Function& function, const Loop& loop, const Variable& variable);
 
 /// Whether each iteration writes a variable before reading it, so that the variable can be private.

@@ -17,8 +17,8 @@ Update update_of(const std::string& operation) {
   return Update::none;
 }
 
-/// Collects the terms of a sum in `added` and the subtracted ones in `taken`, or the factors of a
-/// product in `added`.
+/// Collects the added terms of a sum in `added` and its subtracted terms in `taken`, or the factors
+/// of a product in `added`.
 void flatten(const Source& source, CXCursor cursor, bool is_sum, bool is_taken,
              std::vector<CXCursor>& added, std::vector<CXCursor>& taken) {
   cursor = stripped(cursor);
@@ -36,7 +36,7 @@ void flatten(const Source& source, CXCursor cursor, bool is_sum, bool is_taken,
   flatten(source, operands[1], is_sum, is_taken != (operation == "-"), added, taken);
 }
 
-/// A floating-point type, or a dependent type of a template.
+/// Whether a type is a floating-point type, or depends on template parameters.
 bool is_floating(CXType type) {
   type = without_reference(type);
   return type.kind == CXType_Float || type.kind == CXType_Double ||
@@ -55,8 +55,8 @@ bool may_commute(CXCursor left, CXCursor right) {
   return !is_whole || (is_number_type(given) && !is_floating(given)) || is_dependent_type(given);
 }
 
-/// Whether the stored minimum or maximum is the computed value. A smaller integer type wraps
-/// around.
+/// Whether the variable stores the computed minimum or maximum exactly. In a smaller integer type,
+/// the value would wrap around.
 bool may_compare(CXCursor left, CXCursor right) {
   const CXType type = clang_getCursorType(left), given = clang_getCursorType(stripped(right));
   const bool is_same = without_reference(type).kind == without_reference(given).kind;

@@ -12,11 +12,11 @@ namespace slicer {
 
 struct Assumed {
   std::vector<Assumption> list;
-  std::string contradiction;  ///< a statement of the file against an assumption, or empty
+  std::string contradiction;  ///< a statement that contradicts an assumption, or empty
 };
 
-/// Whether the rules of C++ do not exclude that two accesses overlap, so that their disjointness is
-/// an assumption.
+/// Whether two accesses may overlap according to the rules of C++. An assumption is then needed
+/// that they do not overlap.
 bool need_assumption(const Access& one, const Access& other);
 
 /// The assumptions that a verdict on the accesses in a frame requires.

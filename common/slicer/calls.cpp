@@ -16,8 +16,7 @@ bool is_launch(const Source& source, CXCursor cursor) {
                       [](const Token& token) { return token == "<<<"; }) != tokens.end();
 }
 
-/// The operator among the parts of a call in a template that is not resolved yet; empty if there is
-/// none.
+/// The operator among the parts of an unresolved call in a template; empty if there is none.
 std::string overloaded_name(const Cursors& parts) {
   for (const CXCursor part : parts)
     if (const CXCursor named = clang_getCursorReferenced(stripped(part));
@@ -53,7 +52,8 @@ bool is_default(CXCursor argument) {
   return clang_getCursorKind(argument) == CXCursor_UnexposedExpr && children_of(argument).empty();
 }
 
-/// Whether a location is an array, or one of its rows, all of which have the same size.
+/// Whether a location is an entire array, or a row of an array; all rows of an array have the same
+/// size.
 bool is_whole(const Place& place) {
   return !place.is_loose && std::all_of(place.steps.begin(), place.steps.end(),
                                         [](const Step& step) { return step.is_row; });
@@ -293,7 +293,8 @@ std::optional<Term> Reader::read_body(CXCursor callee, CXCursor function, const 
     if (clang_getCursorKind(child) == CXCursor_CompoundStmt) body = child;
   }
   if (parameters.size() != arguments.size() || clang_Cursor_isNull(body)) return {};
-  // The body of a template is read for numbers, so other arguments might call different operators.
+  // The tool reads the body of a template for arguments that are numbers. Other arguments might
+  // call different operators.
   if (is_made_for_others(clang_getCursorReferenced(callee))) return {};
   const bool is_template = clang_getCursorKind(function) == CXCursor_FunctionTemplate;
   for (std::size_t p = 0; is_template && p < parameters.size(); ++p)

@@ -33,8 +33,8 @@ bool is_among(const Cursors& cursors, CXCursor declaration) {
                      [&](CXCursor each) { return clang_equalCursors(each, declaration); });
 }
 
-/// Whether a method of arrays and views does not change the object itself. It may give access to
-/// the elements.
+/// Whether a method of arrays and views does not change the object itself. The method may give
+/// access to the elements.
 bool only_looks(const std::string& method) {
   static const std::set<std::string> methods{"extent", "size",  "row",  "data", "begin",
                                              "end",    "front", "back", "at",   "empty"};

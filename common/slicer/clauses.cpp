@@ -51,7 +51,8 @@ bool makes_parallel(const Pragma& pragma) {
 
 namespace {
 
-/// Whether a pragma distributes the iterations of a loop to the teams, or to all their threads.
+/// Whether a pragma distributes the iterations of a loop over the teams, or over all threads of the
+/// teams.
 bool distributes(const Pragma& pragma) { return pragma.has("distribute"); }
 
 /// Whether a directive has no statement.

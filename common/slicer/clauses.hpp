@@ -37,7 +37,7 @@ const Pragma* parallel_pragma(const Loop& loop);
 /// Whether a clause of a pragma may read the value that a variable had before the pragma.
 bool may_read(const Pragma& pragma, const std::string& name);
 
-/// The number of loops that a pragma collapses; 0 if it cannot be read.
+/// The number of loops that a pragma collapses; 0 if this number cannot be read.
 int collapsed(const Pragma& pragma);
 
 /// How the threads of a loop share a variable.
@@ -55,14 +55,14 @@ class Clauses {
  public:
   Clauses(const Loop& loop, const Pragma* pragma) : loop_(loop), pragma_(pragma) {}
 
-  /// The sharing of a variable that a clause or its declaration in the region determines.
+  /// The sharing of a variable, as determined by a clause or by a declaration in the region.
   Sharing sharing(const Variable& variable) const;
   bool is_private(const Variable& variable) const { return sharing(variable).is_private; }
   /// The operator of the reduction clause that names a variable.
   std::string reduction_of(const Variable& variable) const;
   bool reduces(const Variable& variable, Update update) const;
   /// The array section, such as [0:n], with which a reduction clause names a variable; empty if
-  /// none.
+  /// there is none.
   std::vector<std::string> section_of(const Variable& variable) const;
 
  private:

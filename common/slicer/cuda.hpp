@@ -6,8 +6,8 @@
 
 #pragma once
 
-// Kernels call functions of these headers. The functions have to be both host and device functions
-// before the headers of the standard library include them.
+// Kernels call functions of these two headers. The headers are included here, before the standard
+// library includes them, so that the functions are both host and device functions.
 #pragma clang force_cuda_host_device begin
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS
 #include <math.h>
@@ -81,8 +81,8 @@
 #define __shared__
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
-// In libclang's syntax tree, a launch calls the first of these functions, or the second from
-// version 19 on.
+// In libclang's syntax tree, a launch calls the first of these functions or, since version 19, the
+// second one.
 extern "C" unsigned __cudaPushCallConfiguration(dim3, dim3, std::size_t = 0, void* = nullptr);
 cudaError_t cudaConfigureCall(dim3 grid, dim3 block, std::size_t shared = 0,
                               cudaStream_t stream = nullptr);

@@ -71,9 +71,9 @@
 
 namespace slicer {
 
-/// Typical uses of templates, above all for JSON. Without them, resolving overloads and conversions
-/// would take most of the time that remains after precompiling the headers. The return type is
-/// `auto`, so libclang has to read the body and also stores the resolved templates.
+/// Typical uses of templates, above all for JSON. Without these uses, resolving overloads and
+/// conversions would take most of the time that remains after precompiling the headers. The return
+/// type is `auto`, so libclang has to read the body and also stores the resolved templates.
 inline auto typical_uses(const std::string& text, const std::vector<std::string>& texts,
                          std::ostream& out) {
   using nlohmann::json;

@@ -101,7 +101,7 @@ class Judgement {
            fmt::format("reduction({} : {})", sign_of(sink.update), sink.place.variable->name));
     }
     const bool is_vector = pragma_->has("simd") && !pragma_->has("for");
-    // Variables of which each thread has its own copy are checked by lost_value().
+    // lost_value() checks variables of which each thread has a separate copy.
     const auto is_own = [&](const Conflict& conflict) {
       const Variable* variable = conflict.sink->access->place.variable;
       return clauses_.is_private(*variable) && is_written_first(accesses_, variable);
@@ -307,7 +307,7 @@ class Judgement {
   }
 
   /// Whether lanes that execute each statement simultaneously preserve the order of a pair: the
-  /// body has no loops, and the earlier access comes first in it.
+  /// body has no loops, and the earlier access comes first in the body.
   bool is_forward(const Conflict& conflict) const {
     const Access &source = *conflict.source->access, &sink = *conflict.sink->access;
     const auto has_loop = [&](const Access& access) {
@@ -331,8 +331,8 @@ class Judgement {
           std::none_of(loop_.linear.begin(), loop_.linear.end(),
                        [&](const Variable* each) { return each->name == word; }))
         return fmt::format("the clause `linear`: `{}` is not the last to count", word);
-    // The tool replaces a pointer by its array, but the copy of the pointer in a thread does not
-    // point to it.
+    // The tool replaces a pointer by its array, but a thread's copy of the pointer does not point
+    // to this array.
     for (const Variable& variable : function_.variables)
       if (variable.alias && loses_value(variable.name))
         return fmt::format("`{}` has no value in a thread at first", variable.name);
@@ -349,8 +349,8 @@ class Judgement {
     return {};
   }
 
-  /// Whether a clause of the loop or of a region around it replaces a variable by copies that do
-  /// not have the variable's value.
+  /// Whether a clause of the loop, or of a region around the loop, replaces a variable by copies
+  /// that do not have the variable's value.
   bool loses_value(const std::string& name) const {
     const auto is_named = [&](const Pragma& pragma) {
       for (const char* clause : {"private", "lastprivate"}) {
@@ -443,7 +443,7 @@ class Judgement {
 
   /// The line of a write in the same parallel region, outside of the loop, that not all threads
   /// perform on their own copies of a variable. Such a write is in a worksharing loop, or in a
-  /// directive such as `single`. 0 if there is none.
+  /// directive such as `single`. The result is 0 if there is no such write.
   int uneven_write(const Variable& variable) const {
     const Frame* region = loop_.frame;
     while (region && !region->region) region = region->parent;
@@ -528,8 +528,8 @@ class Judgement {
     return true;
   }
 
-  /// Whether an access of the parallel region, and one of the loop that runs concurrently, may
-  /// conflict. Assumes that variables with different names refer to different memory.
+  /// Whether an access of the parallel region may conflict with a concurrent access of the loop.
+  /// Assumes that variables with different names refer to different memory.
   bool may_race(const Access& access, const Access& own) {
     if (!own.is_write && !access.is_write) return false;
     if (Names::is_elsewhere(own) || Names::is_elsewhere(access)) return true;
@@ -568,7 +568,7 @@ class Judgement {
         region.region && !region.region->has("if") && !region.region->has("num_threads");
     for (const Frame* frame = access.frame; frame != &region; frame = frame->parent) {
       const std::string& directive = frame->directive;
-      // The first thread may also run the first chunk of a static schedule, so that it would not
+      // The first thread may also run the first chunk of a static schedule. This thread does not
       // race with itself.
       const bool is_of_first = directive == "master" || directive == "masked";
       const std::vector<std::string> schedule = pragma_->clause("schedule");
@@ -598,8 +598,8 @@ class Judgement {
     return {};
   }
 
-  /// Whether a variable is the counter of this loop, or of a parallel loop around it: each thread
-  /// has its own.
+  /// Whether a variable is the counter of this loop, or of a parallel loop around this loop. Each
+  /// thread has its own copy of such a counter.
   bool counts_parallel_loop(const Variable& variable) const {
     for (const Frame* frame = loop_.frame; frame; frame = frame->parent)
       if (frame->loop && frame->loop->variable == &variable &&
@@ -608,7 +608,8 @@ class Judgement {
     return false;
   }
 
-  /// Whether the thread that creates the tasks of a `taskloop` has performed an access before.
+  /// Whether the thread that creates the tasks of a `taskloop` performs an access itself, before it
+  /// creates the tasks.
   bool runs_before(const Access& access) const {
     if (!pragma_->has("taskloop")) return false;
     const Frame* alone = loop_.frame;
@@ -687,13 +688,13 @@ class Judgement {
     return {};
   }
 
-  /// The reason why threads may still run code before the loop that conflicts with the loop,
-  /// because no barrier of the parallel region separates the two.
+  /// The reason why code before the loop may conflict with the loop. Threads may still run this
+  /// code if no barrier of the parallel region separates it from the loop.
   std::string conflict_before() {
     const Frame* region = loop_.frame;
     while (region && !region->region) region = region->parent;
     if (region && region->region == pragma_) return {};
-    // If the region is not in the function, all threads of a team may call the function, also
+    // If the region is not in the function, all threads of a team may call the function, even
     // repeatedly.
     const bool is_orphan = !region;
     if (is_orphan && (!pragma_->has("for") || pragma_->has("parallel"))) return {};
@@ -706,7 +707,7 @@ class Judgement {
         all.begin());
     /// Whether a barrier separates a point of the program from the loop.
     const auto are_separate = [&](const Frame* frame, std::size_t at) {
-      const Frame* again = nullptr;  // the outer loop that repeats the point before the loop
+      const Frame* again = nullptr;  // the outer loop that contains both the point and the loop
       for (; at >= first && frame && frame != region && !again; frame = frame->parent)
         if (frame->loop && loop_.frame->is_within(frame)) again = frame;
       if (at >= first && !again && is_orphan) again = region;

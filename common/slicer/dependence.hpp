@@ -52,7 +52,7 @@ std::string unproved(const std::vector<Assumption>& assumptions);
 std::string name_of(Verdict verdict);
 std::string name_of(Claim claim);
 
-/// "i = 1, j = 0 reads x(0), which i = 0 writes (flow)"
+/// Describes a pair in words: "i = 1, j = 0 reads x(0), which i = 0 writes (flow)".
 std::string sentence_of(const Pair& pair);
 
 }  // namespace slicer

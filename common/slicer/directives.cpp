@@ -70,7 +70,7 @@ class Words {
   std::size_t at_ = 0;
 };
 
-/// The end of the logical line that contains a position. A backslash joins a line to the next one.
+/// The end of the logical line that contains a position. A backslash joins a line to the next line.
 unsigned end_of_line(std::string_view text, unsigned place) {
   std::size_t end = place;
   for (;;) {

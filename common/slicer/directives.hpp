@@ -25,7 +25,7 @@ struct Directive {
   Clause what;
   std::vector<Clause> clauses;
   Range range{};           ///< the range of the pragma, without the end of the line
-  unsigned statement = 0;  ///< start of the statement after it, or the end of the file
+  unsigned statement = 0;  ///< start of the next statement, or the end of the file
 
   /// The clause of a name, or nullptr.
   const Clause* clause(std::string_view name) const;
@@ -33,7 +33,7 @@ struct Directive {
 
 /// The pragmas of a file that begin with `staircase`, in order. The function checks only their
 /// syntax, not whether the requests are possible.
-/// \throws BadInput if one is malformed
+/// \throws BadInput if a pragma is malformed
 std::vector<Directive> read_directives(const Source& source);
 
 }  // namespace slicer

@@ -97,7 +97,8 @@ Touched Elements::touch(const Access& access) {
   return touched;
 }
 
-/// Converts the subscripts of all elements. Subscripts that are not affine may be rows and columns.
+/// Converts the subscripts of all elements. A subscript that is not affine may combine a row and a
+/// column.
 void Elements::find_subscripts() {
   std::set<std::pair<const Variable*, std::size_t>> done;
   for (const Touched& touched : touched_)
@@ -144,8 +145,8 @@ void Elements::find_subscripts(const Variable* variable, std::size_t s) {
   }
 }
 
-/// Splits subscripts into rows and columns, i * n + j into (i, j), if 0 <= j < n is proved for all
-/// of them.
+/// Splits each subscript i * n + j into the row i and the column j, if 0 <= j < n is proved for all
+/// subscripts.
 std::optional<Elements::Split> Elements::split_up(const std::vector<Touched*>& linear,
                                                   const std::vector<Polynomial>& sums) const {
   if (std::all_of(sums.begin(), sums.end(), is_affine)) return as_they_are(sums);

@@ -18,8 +18,8 @@ struct Touched {
   const Access* access;
   std::vector<isl::set> domains;                          ///< iterations of source and sink
   std::vector<std::vector<std::vector<isl::pw_aff>>> at;  ///< the subscripts, by side and step
-  std::string unsure;                                     ///< why the access is only possible, or
-                                                          ///< empty
+  std::string unsure;                                     ///< why it is uncertain that the access
+                                                          ///< happens, or empty
 };
 
 /// Converts accesses to sets and subscripts.

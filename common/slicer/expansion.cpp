@@ -34,7 +34,7 @@ std::string last_value(const Function& function, const Loop& loop, const Variabl
   for (const Access& access : function.accesses) {
     if (access.is_write || access.place.variable != &variable) continue;
     if (access.frame->is_within(loop.frame)) continue;
-    // If a loop around both repeats, code before the inner loop also runs after it.
+    // If an outer loop contains both the access and `loop`, code before `loop` also runs after it.
     bool comes_again = false;
     for (const Frame* frame = access.frame; frame; frame = frame->parent)
       comes_again = comes_again || (frame->loop && loop.frame->is_within(frame) &&
@@ -75,7 +75,7 @@ class Cover {
   }
 
  private:
-  /// The reason why it is not certain that a read element was not written; empty if it is certain.
+  /// The reason why it is uncertain that a read element was not written; empty if there is none.
   std::string doubt_of(const Touched& read) const {
     if (!read.unsure.empty()) return read.unsure;
     for (const Touched& other : pairs_.touched())

@@ -8,13 +8,14 @@
 namespace slicer {
 namespace {
 
-/// Whether one path of members leads to the same member as the other path, or to a part of it.
+/// Whether one path of members leads to the same member as the other path, or to a part of that
+/// member.
 bool is_same_path(const std::vector<std::string>& one, const std::vector<std::string>& other) {
   const std::size_t common = std::min(one.size(), other.size());
   return std::equal(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(common), other.begin());
 }
 
-/// Functions that assign new memory to a pointer, or exchange two pointers.
+/// Whether a function of this name assigns new memory to a pointer, or exchanges two pointers.
 bool keeps_apart(const std::string& name) {
   static const std::set<std::string> functions{
       "swap",           "posix_memalign", "cudaMalloc", "cudaMallocAsync", "cudaMallocManaged",
@@ -22,7 +23,7 @@ bool keeps_apart(const std::string& name) {
   return functions.contains(name);
 }
 
-/// Whether a type is a reference through which a pointer or a view may get other memory.
+/// Whether a type is a reference through which a pointer or a view may be set to other memory.
 bool may_seat(CXType type) {
   return type.kind != CXType_Invalid && is_reference(type) && is_view_type(type) &&
          !is_constant_type(type);
@@ -109,8 +110,8 @@ void Facts::read(CXCursor cursor) {
   makes_apart_ = makes_apart;
 }
 
-/// A member may refer to the memory of a parameter. An assumption about parameters covers this
-/// case, so it is not recorded.
+/// Records the memory to which a constructor sets members. The memory of a parameter is not
+/// recorded, because an assumption about parameters covers this case.
 void Facts::read_constructor(CXCursor constructor) {
   CXCursor member = clang_getNullCursor();
   for (const CXCursor child : children_of(constructor)) {
@@ -183,7 +184,7 @@ void Facts::read_call(CXCursor call) {
   if (!clang_Cursor_isNull(called)) calls_.push_back(std::move(read));
 }
 
-/// Members that are initialised with the same memory do not have separate memory.
+/// Records members that share memory because they are initialised with the same memory.
 void Facts::read_members(CXCursor made, CXType type, const Cursors& made_with) {
   const auto is_shared = [&](CXCursor one) {
     const auto root = root_of(one);

@@ -17,7 +17,7 @@ class Facts {
  public:
   explicit Facts(const Source& source);
 
-  /// The line at which a member or a global variable is set to such memory.
+  /// The line at which a member or a global variable is set to memory that may have another name.
   std::optional<int> reseated(CXCursor declaration) const;
 
   /// The line of a call that passes the same memory for two parameters of a function.

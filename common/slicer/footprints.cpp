@@ -22,13 +22,13 @@ isl::set read(const std::string& text) {
   return isl::manage(isl_set_read_from_str(shared_context().get(), text.c_str()));
 }
 
-/// The expression for a variable at the position of the nest; empty if it is not known.
+/// The expression for a variable at the position of the nest; empty if no expression is known.
 std::string text_for(const Variable& variable) {
   if (!variable.of) return is_name(variable.name) ? variable.name : "";
   return variable.name.starts_with(variable.of->variable->name + ".") ? variable.name : "";
 }
 
-/// Adds a set unless an equal one is already there.
+/// Adds a set unless `sets` already contains an equal set.
 void join(std::vector<isl::set>& sets, const isl::set& more) {
   for (const isl::set& each : sets)
     if (isl_set_plain_is_equal(each.get(), more.get())) return;
@@ -140,8 +140,8 @@ isl::set Footprints::range_of(const Cut& cut) const {
   return isl::manage(isl_set_coalesce(isl_map_range(with_parameters(map).release())));
 }
 
-/// Collects constraints that hold for each computed slice: it is not empty, and it lies within the
-/// loop.
+/// Collects constraints that hold for each computed slice: the slice is not empty, and it lies
+/// within the loop.
 void Footprints::find_context() {
   context_ = read("{ : }");
   for (const auto& [name, text] : numbers_) {

@@ -27,7 +27,7 @@ struct Footprint {
   bool is_sent = false;   ///< whether elements are read, or are written only under a condition
   bool is_written = false;
   std::vector<Extent> box;
-  Walk sent, fetched;  ///< over the elements
+  Walk sent, fetched;  ///< loops over the sent and the fetched elements
 };
 
 /// The sets of a marked nest. The parameters are the sizes, the counters of the loops around the
@@ -38,7 +38,7 @@ class Footprints {
   Footprints(const Marked& marked, const std::string& suffix);
 
   /// The range of a loop, for all iterations of the sliced loops around it.
-  /// \throws BadInput if it cannot be determined
+  /// \throws BadInput if the range cannot be determined
   Extent extent(const Cut& cut);
 
   /// The footprints of all arrays that a slice accesses.

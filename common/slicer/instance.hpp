@@ -1,5 +1,6 @@
 /// \file
-/// A loop nest for given sizes: its iterations, and the elements that each one reads and writes.
+/// A loop nest for given sizes: its iterations, and the elements that each iteration reads and
+/// writes.
 
 #pragma once
 
@@ -18,7 +19,7 @@ using Point = std::vector<long>;  ///< counters, from the outermost loop inwards
 /// A statement of a loop's body, and the iterations in which it accesses memory.
 struct StatementPoints {
   int line = 0;
-  std::vector<const Loop*> loops;  ///< the loops around it, outermost first
+  std::vector<const Loop*> loops;  ///< the loops around the statement, outermost first
   std::set<Point> points;
 };
 
@@ -56,7 +57,7 @@ struct Given {
 
 /// Lists all accesses of a nest from its iteration domains. Sizes that `given` does not contain are
 /// set to 5.
-/// \param given sizes by name; `is_used` is set for each one that the nest has
+/// \param given sizes by name; `is_used` is set for each size that occurs in the nest
 /// \throws BadInput if the nest is not affine or has too many iterations
 Instance instance_of(const Function& function, const Loop& nest,
                      std::map<std::string, Given>& given);

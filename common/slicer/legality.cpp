@@ -25,7 +25,7 @@ std::string bound_of(const Loop& loop, const std::string& bound) {
                      bound.starts_with("the") ? "" : "the end ", bound, loop.line);
 }
 
-/// The reason why the iterations of a loop cannot be counted; empty if they can.
+/// The reason why the iterations of a loop cannot be counted; empty if there is none.
 std::string doubt_of(const Loop& loop) {
   return counts(loop) ? "" : fmt::format("{} (line {})", loop.unknown, loop.line);
 }
@@ -89,8 +89,8 @@ class Judge {
     return ruling;
   }
 
-  /// The order without pairs that disappear because each iteration has its own copy of an expanded
-  /// variable.
+  /// The order without the pairs that disappear because each iteration has its own copy of an
+  /// expanded variable.
   Order apart(const Space& space, const Order& order) const {
     return [this, &space, order](const Touched& source, const Touched& sink) {
       const isl::set all = order(source, sink);
@@ -125,8 +125,8 @@ class Judge {
     return ruling;
   }
 
-  /// The reason why a part of the function with some loops cannot be judged; empty if there is
-  /// none.
+  /// The reason why a part of the function that contains the given loops cannot be judged; empty if
+  /// there is none.
   std::string trouble_of(const Frame& frame, const std::vector<const Loop*>& loops,
                          const std::vector<const Access*>& accesses) const {
     for (const Loop* loop : loops)
@@ -136,7 +136,7 @@ class Judge {
 
   // --- Interchange, tiles, skewing
 
-  /// The loops from an outer one down to an inner one.
+  /// The loops from an outer loop down to an inner loop.
   static std::vector<const Loop*> between(const Loop& outer, const Loop& inner) {
     std::vector<const Loop*> band;
     for (const Frame* frame = inner.frame; frame != outer.frame->parent; frame = frame->parent)
@@ -253,7 +253,7 @@ class Judge {
     });
   }
 
-  /// Pairs whose source, in one loop, has an earlier iteration than the sink, in another loop.
+  /// Pairs in which the iteration of the source loop comes before the iteration of the sink loop.
   static isl::set distance(const Space& space, const Loop& source, const Loop& sink) {
     const isl::pw_aff first = space.variable_at(space.position_of(source, 0));
     const isl::pw_aff last = space.variable_at(space.position_of(sink, 1));

@@ -27,7 +27,7 @@ struct Ruling {
   std::optional<Pair> pair = {};  ///< a pair of iterations that the transformation would reverse
   std::string reason = {};
   std::vector<std::string> reductions = {};  ///< updates whose order changes
-  std::vector<Assumption> assumptions = {};  ///< on which the verdict `legal` depends
+  std::vector<Assumption> assumptions = {};  ///< assumptions of the verdict `legal`
 
   /// Whether the transformation is refused. The user can permit a new order of reductions.
   bool is_refused(bool with_reductions) const;

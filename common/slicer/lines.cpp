@@ -7,7 +7,7 @@
 namespace slicer {
 namespace {
 
-/// How loosely the operator that ends at a character binds its operands, 0 being the loosest; -1 if
+/// The precedence of the operator that ends at a character, where 0 is the loosest binding; -1 if
 /// no operator ends there.
 int looseness(const std::string& line, std::size_t c) {
   const char at = line[c], before = c > 0 ? line[c - 1] : ' ';

@@ -101,8 +101,8 @@ void Reader::limits(Loop& read, const Parts& parts) {
   if (!parts.step && counts_down(read, condition)) return;
   read.step = parts.step ? step_of(stripped(*parts.step), read.variable) : 0;
   read.condition = value(condition);
-  // With a step of 1, a loop that ends at i != n and not earlier has the same iterations as with i
-  // < n.
+  // With a step of 1, the condition i != n gives the same iterations as i < n if the loop ends at i
+  // = n.
   if (read.condition.operation == Operation::negation &&
       read.condition.operands[0].operation == Operation::equal && std::abs(read.step) == 1) {
     auto sides = read.condition.operands[0].operands;

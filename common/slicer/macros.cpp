@@ -1,9 +1,9 @@
 /// \file
 /// Expansion of the macros of a file. libclang records where macros are used, but not the tokens
 /// that they stand for. The directives of the file are therefore parsed once more, with a
-/// `#pragma message` at the position of each use, whose text is the expansion as a string. The
-/// expanded file is accepted only if its syntax tree is identical to the original, because strings
-/// may join tokens: - and -x become --x.
+/// `#pragma message` at the position of each use. The text of this pragma is the expansion as a
+/// string. The expanded file is accepted only if its syntax tree is identical to that of the
+/// original file, because strings may join tokens: - and -x become --x.
 
 #include <fmt/format.h>
 
@@ -165,7 +165,7 @@ std::vector<std::string> Source::expansions(const std::string& path, const Argum
       call += token.text;
       end = token.range.last;
     }
-    // A use that begins within the lines of an earlier use is probed before that one.
+    // A use that begins within the lines of an earlier use is probed before the earlier use.
     const unsigned place = start_of_line(text, uses[u].first);
     const bool is_within = u > 0 && place < uses[u - 1].last && place < done;
     if (!is_within && place > done) {

@@ -117,10 +117,10 @@ std::string crash_report;
   _exit(static_cast<int>(Exit::exhausted));
 }
 
-/// Reports crashes from now on. libclang's own handler reports only crashes of the parser, so it is
-/// switched off. libclang also has to parse in this thread: the program's stack may be full, so the
-/// handler needs an alternate signal stack, and each thread has its own. If a sanitizer has
-/// installed one, the handler uses it.
+/// Installs a handler that reports crashes. libclang's own handler reports only crashes of the
+/// parser, so libclang's handler is switched off. libclang also has to parse in this thread: the
+/// program's stack may be full, so the handler needs an alternate signal stack, and each thread has
+/// a separate one. If a sanitizer has installed an alternate stack, the handler uses that stack.
 void report_crashes(const std::string& file) {
   for (const char* name : {"LIBCLANG_DISABLE_CRASH_RECOVERY", "LIBCLANG_NOTHREADS"})
     setenv(name, "1", 1);

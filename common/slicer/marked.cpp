@@ -94,7 +94,7 @@ class Marking {
       refuse("names no loop; it may be `slice(i: 3, j: 5)`, for instance");
   }
 
-  /// `i: 3`
+  /// Reads one sliced loop of the request, for example `i: 3`.
   void read_cut(const std::string& argument) {
     const std::size_t colon = argument.find(':');
     const std::string name = trimmed(argument.substr(0, colon));
@@ -120,7 +120,7 @@ class Marking {
 
   // --- The loops
 
-  /// Further parallel loops of the nest also become dimensions of the grid, each in one slice.
+  /// Makes further parallel loops of the nest dimensions of the grid, each in one slice.
   void add_grid() {
     constexpr std::size_t most = 3;
     if (marked_.digits.size() > most) refuse("names more loops than the three that a grid has");
@@ -162,7 +162,7 @@ class Marking {
     }
   }
 
-  /// Whether a statement in a block is the first one in its line.
+  /// Whether a statement in a block is the first statement on its line.
   bool is_alone(unsigned place) const {
     const std::string_view all = source_.text();
     const std::size_t line = all.rfind('\n', place) + 1;
@@ -200,8 +200,8 @@ class Marking {
       for (std::size_t t = at + 2; t < ends[1]; ++t)
         cut.is_fixed = cut.is_fixed && !(tokens[t] == around.name);
     }
-    // If the end depends on an outer counter, a slice may begin after the end, and != would miss
-    // it.
+    // If the end depends on an outer counter, a slice may begin after the end, and a test with !=
+    // would miss the end.
     for (std::size_t t = ends[0]; t < ends[1] && !cut.is_fixed; ++t)
       if (tokens[t] == "!=" || tokens[t] == "not_eq")
         refuse(*cut.loop,

@@ -41,8 +41,8 @@ struct Marked {
 
 /// The nests that `#pragma staircase slice(...)` marks. The iterations of each nest are proved
 /// independent.
-/// \throws BadInput if there is none, or if one cannot be sliced or proved independent; the message
-/// then names the pair of iterations
+/// \throws BadInput if there is no marked nest, or if a nest cannot be sliced or is not proved
+/// independent; in the latter case, the message names a pair of iterations
 std::vector<Marked> marked_nests(const Source& source, const std::list<Function>& functions);
 
 }  // namespace slicer

@@ -48,7 +48,7 @@ class Names {
   /// The frame within which a constraint of `frame` has to stay valid.
   const Frame* stable_for(const Frame* frame) const { return is_inside(frame) ? root_ : frame; }
 
-  /// A term as a polynomial of counters and sizes, if it is one.
+  /// A term as a polynomial of counters and sizes; empty if the term is no such polynomial.
   std::optional<Polynomial> polynomial(const Term& term, const Frame* used,
                                        const Frame* stable) const;
 

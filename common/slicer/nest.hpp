@@ -44,7 +44,7 @@ struct Term {
   Variable* symbol = nullptr;
   std::string text;
   std::vector<Term> operands;
-  int bits = 0;  ///< width of the unsigned operands, whose negative values wrap around; or 0
+  int bits = 0;  ///< width of unsigned operands, which wrap around below zero; 0 for other operands
 };
 
 /// A step from a variable to a part of it: a member, or an element.
@@ -102,7 +102,7 @@ struct Loop {
   long step = 0;
   std::string unknown;
   int line = 0;
-  Range range{};  ///< its range of the source
+  Range range{};  ///< its range in the source
   Frame* frame = nullptr;
   std::vector<const Pragma*> pragmas;
   std::string doubt;                    ///< the reason why the tool does not judge the loop's
@@ -124,7 +124,7 @@ struct Frame {
   std::string guard;               ///< mutual exclusion: `atomic`, or `critical` with its name
   std::string directive;           ///< a directive of OpenMP that the tool does not cover, or empty
   const Pragma* pragma = nullptr;  ///< the pragma with this directive
-  bool is_cut = false;             ///< a part of it may be skipped, for example by `break`
+  bool is_cut = false;             ///< whether a part may be skipped, for example by `break`
 
   bool is_within(const Frame* other) const {
     for (const Frame* frame = this; frame; frame = frame->parent)
@@ -165,7 +165,7 @@ struct Trouble {
   int line;
   std::string reason;
   CXCursor cursor;            ///< the construct
-  std::size_t at;             ///< the number of accesses before it
+  std::size_t at;             ///< the number of preceding accesses
   bool only_prints = false;   ///< output, which leaves all variables as they are
   bool is_directive = false;  ///< a directive of OpenMP whose statement the tool reads
 };
@@ -173,7 +173,7 @@ struct Trouble {
 /// A point at which all threads of a parallel region wait for each other.
 struct Barrier {
   const Frame* frame;
-  std::size_t at;  ///< the number of accesses before it
+  std::size_t at;  ///< the number of preceding accesses
 };
 
 /// An assumption about a part of a function, and its line.
@@ -193,7 +193,7 @@ struct Overlap {
 struct Function {
   std::string name;
   CXCursor declaration = clang_getNullCursor();  ///< the first declaration
-  Range range{};                                 ///< its range of the source
+  Range range{};                                 ///< its range in the source
   bool is_free = false;                          ///< neither a method nor a lambda
   std::list<Variable> variables;
   std::list<Frame> frames;

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 constexpr const char* openmp = "-D_OPENMP=201511";
 
 /// The build's compile_commands.json: in the directory that the command line names, or in a
-/// directory above the file or its subdirectory `build`.
+/// directory above the file, or in the subdirectory `build` of such a directory.
 std::optional<fs::path> find_commands(const Options& options) {
   const std::string name = "compile_commands.json";
   if (!options.build.empty()) {
@@ -110,8 +110,8 @@ std::vector<std::string> without_openmp(const std::vector<std::string>& argument
   return kept;
 }
 
-/// The number of words, from an argument on, that request an output file of the compiler, such as a
-/// list of dependencies; 0 if the argument does not request any.
+/// The number of words, beginning with argument `at`, that request an output file of the compiler,
+/// such as a list of dependencies; 0 if this argument requests no output file.
 /// \param has_value whether -MD is followed by the name of its file, as in -Wp,-MD,FILE
 std::size_t words_for_output(const std::vector<std::string>& arguments, std::size_t at,
                              bool has_value) {
@@ -189,7 +189,8 @@ bool contains_source(const fs::path& listed, const fs::path& wanted) {
 }
 
 /// Whether an argument is the include directory of the CPU device's headers. These headers replace
-/// CUDA's own, so only CUDA sources get them, and sources that the build compiles with them.
+/// CUDA's own, so only CUDA sources, and sources that the build compiles with these headers, get
+/// them.
 bool is_stand_in(const std::string& argument) {
   for (const std::string option : {"-I", "-isystem"})
     if (argument.starts_with(option))
@@ -198,8 +199,8 @@ bool is_stand_in(const std::string& argument) {
   return false;
 }
 
-/// The arguments of the build for a file. For a file that the build does not compile, they are all
-/// include directories of the other files.
+/// The arguments of the build for a file. For a file that the build does not compile, the result
+/// contains all include directories of the other files.
 std::vector<std::string> from_build(const Options& options) {
   const auto commands = find_commands(options);
   if (!commands) return {};
@@ -245,9 +246,9 @@ std::vector<std::string> language_c() {
 
 std::vector<std::string> language(bool is_cuda) {
   // There is no -fopenmp, which would hide the loops of OpenMP, but sources may include <omp.h>.
-  // The omp.h of libclang comes first if it is installed, then the slicer's. GCC's comes
-  // last, because libclang rejects its attributes. The compiler checks the formats of {fmt}, so
-  // libclang need not.
+  // The omp.h of libclang comes first if it is installed, then the omp.h of the slicer. The omp.h
+  // of GCC comes last, because libclang rejects its attributes. The compiler checks the formats of
+  // {fmt}, so libclang need not.
   std::vector<std::string> words{
       "-std=c++20", "-Wno-everything", "-DFMT_CONSTEVAL=", openmp,
       "-idirafter", OMP_HEADERS,       "-idirafter",       COMPILER_HEADERS};

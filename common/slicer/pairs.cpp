@@ -11,8 +11,8 @@ namespace {
 /// program.
 constexpr long most_counted = 1L << 56, usually_counted = (1L << 31) - 1;
 
-/// Whether one access reads only the address of the elements, not the element that the other one
-/// accesses.
+/// Whether one access reads only the address of the elements, not the element that the other access
+/// uses.
 bool is_where_only(const Access& one, const Access& other) {
   const std::size_t steps = one.place.steps.size();
   return one.is_pointer && !one.is_write && other.place.steps.size() > steps &&
@@ -80,7 +80,8 @@ isl::set Pairs::up_to(long largest) const {
   return all;
 }
 
-/// Different names refer to different memory, unless one of them may refer to any memory.
+/// Adds the conflict of two accesses with different names, if one of the names may refer to any
+/// memory. Otherwise, different names refer to different memory.
 void Pairs::compare_names(const Touched& source, const Touched& sink, const Order& order,
                           std::vector<Conflict>& conflicts) const {
   const Access &one = *source.access, &other = *sink.access;
@@ -101,7 +102,7 @@ void Pairs::compare_names(const Touched& source, const Touched& sink, const Orde
 
 namespace {
 
-/// The order in which kinds of pairs are reported: flow, anti, output.
+/// The order in which kinds of pairs are reported: flow, anti and output.
 int rank(const Conflict& conflict) {
   if (!conflict.source->access->is_write) return 1;
   return conflict.sink->access->is_write ? 2 : 0;
@@ -149,7 +150,7 @@ std::vector<long> Pairs::point_of(const isl::set& set) const {
   return values;
 }
 
-/// Compares two points by the outer loops and by the two iterations.
+/// Compares two points by the counters of the outer loops and of the two iterations.
 bool Pairs::precedes(const std::vector<long>& one, const std::vector<long>& other) const {
   const auto compared = static_cast<std::ptrdiff_t>(space_.first_ones());
   return std::lexicographical_compare(one.begin(), one.begin() + compared, other.begin(),

@@ -16,7 +16,7 @@ namespace slicer {
 struct Conflict {
   const Touched *source, *sink;
   bool is_sure;
-  bool is_update;  ///< both are updates of one kind, so their order is irrelevant
+  bool is_update;  ///< both accesses are updates of one kind, so their order is irrelevant
   isl::set where;
   std::string unsure;
 };
@@ -36,7 +36,8 @@ class Pairs {
   const Space& space() const { return space_; }
   const std::vector<Touched>& touched() const { return touched_; }
 
-  /// All pairs of accesses to the same element, at least one of them a write, in the given order.
+  /// All pairs of accesses to the same element in the given order, if at least one of the two is a
+  /// write.
   /// \throws isl::exception if the sets are too complicated
   std::vector<Conflict> conflicts(const Order& order) const;
 

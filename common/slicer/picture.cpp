@@ -65,8 +65,8 @@ Json json_of(const char* kind, const Event& source, const Event& sink) {
           {"sink", {sink.statement, sink.point}}};
 }
 
-/// The dependences between points that are not implied by others. A read depends on the last write.
-/// A write depends on the reads since the last write, or on that write if there are none.
+/// The dependences between points that other dependences do not imply. A read depends on the last
+/// write. A write depends on the reads since the last write, or on that write if there are none.
 Json arrows_of(const Instance& instance) {
   Json arrows = Json::array();
   std::map<Cell, Last> memory;
@@ -111,7 +111,7 @@ class Slices {
     }
   }
 
-  /// The number of the slice that contains a point. The first digit changes fastest.
+  /// The index of the slice that contains a point. The first digit changes fastest.
   long number(const StatementPoints& statement, const Point& point) const {
     long e = 0, factor = 1;
     for (const Digit& digit : digits_) {
@@ -180,7 +180,7 @@ class Slices {
 
 // --- Nests
 
-/// A bound in the form of the source.
+/// A bound as text, in the syntax of the source.
 std::string text_of(const Term& term) {
   return term.operation == Operation::constant ? std::to_string(term.value) : term.text;
 }
@@ -230,7 +230,7 @@ bool is_outermost(const Loop& loop) {
   return !loop.is_inlined;
 }
 
-/// The nests that pragmas mark, by their outermost loop.
+/// The nests that pragmas mark. The key of a nest is its outermost loop.
 std::map<const Loop*, Marked> marked_by_loop(const Source& source,
                                              const std::list<Function>& functions) {
   std::map<const Loop*, Marked> nests;

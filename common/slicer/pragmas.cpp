@@ -6,7 +6,7 @@
 namespace slicer {
 namespace {
 
-/// The end of the logical line that contains a position. A backslash joins a line to the next one.
+/// The end of the logical line that contains a position. A backslash joins a line to the next line.
 unsigned end_of_line(std::string_view text, unsigned from) {
   std::size_t end = from;
   do end = std::min(text.find('\n', end + 1), text.size());
@@ -77,7 +77,7 @@ std::pair<std::string, unsigned> Source::pragma_operator(const std::vector<Token
     const auto end = static_cast<unsigned>(said.data() + said.size() + 1 - all_.data());
     return {said_to_openmp(said), said.empty() ? 0 : end};
   }
-  // A macro that passes OpenMP words to another macro produces a pragma from them.
+  // A macro that passes OpenMP words to another macro produces a pragma from these words.
   unsigned last = 0;
   for (const Meaning& meaning : meanings_) {
     if (meaning.used.first != first) continue;

@@ -15,7 +15,7 @@
 namespace slicer {
 namespace {
 
-/// Skips the bodies of functions, as for all system headers.
+/// The options for parsing. The bodies of functions are skipped, as in all system headers.
 constexpr unsigned how = CXTranslationUnit_DetailedPreprocessingRecord |
                          CXTranslationUnit_Incomplete | CXTranslationUnit_ForSerialization |
                          CXTranslationUnit_SkipFunctionBodies;

@@ -1,7 +1,7 @@
 /// \file
 /// The class that reads one function, together with the functions that it calls in the same file
-/// and in headers of the project. It is implemented in reader.cpp and in one file per group of
-/// methods below.
+/// and in headers of the project. The class is implemented in reader.cpp and in one file per group
+/// of methods below.
 
 #pragma once
 
@@ -29,7 +29,7 @@ class Reader {
   void read(CXCursor function, CXCursor body);
 
  private:
-  /// Records calls that pass the same memory for two parameters, or a global variable for one.
+  /// Records calls that pass the same memory for two parameters, or that pass a global variable.
   void find_overlaps();
 
   // --- Frames, troubles and variables: variables.cpp
@@ -146,7 +146,7 @@ class Reader {
   /// Reads an update of the form s = s + e or s = max(s, e). Returns false for any other
   /// assignment.
   bool update(CXCursor left, CXCursor right);
-  /// A choice between two values: a minimum, a maximum, or `none` if it is neither.
+  /// A choice between two values: a minimum, a maximum, or `none` for any other choice.
   struct Choice {
     Update update = Update::none;
     CXCursor one = clang_getNullCursor(), other = clang_getNullCursor();
@@ -167,21 +167,21 @@ class Reader {
 
   void statement(CXCursor cursor);
   void block(CXCursor cursor);
-  /// Reads consecutive loops in a common frame, and returns the index of the last one.
+  /// Reads consecutive loops in a common frame, and returns the index of the last loop.
   std::size_t row_of_loops(const Cursors& children, std::size_t first, Loop* whole);
   /// Reads an expression whose value is not used.
   void effect(CXCursor cursor);
   void declaration(CXCursor cursor);
   /// Reads the expressions in a variable's type, and the default constructor of an object.
   void read_type(CXCursor declaration, const Cursors& made_with);
-  /// Declares the names of a structured binding. They denote parts of its initial value, or copies
-  /// of these parts.
+  /// Declares the names of a structured binding. The names denote parts of the binding's initial
+  /// value, or copies of these parts.
   void bindings(CXCursor cursor);
   void branch(CXCursor cursor);
   std::optional<Term> condition_of(CXCursor cursor, const Cursors& parts);
   /// The condition under which the statements after `if (...) continue;` or `if (...) return;` run.
   std::optional<Term> condition_to_stay(CXCursor cursor);
-  /// Whether only such conditions are between this statement and the loop.
+  /// Whether only conditions such as `if (...) continue;` are between this statement and the loop.
   bool is_directly_in_loop() const;
   bool is_outside_loops() const;
   void leave(CXCursor cursor, const std::string& reason);
@@ -195,7 +195,7 @@ class Reader {
   void start(Loop& read, const Parts& parts);
   /// Reads the step of a loop and its end.
   void limits(Loop& read, const Parts& parts);
-  /// Whether a loop has the form for (i = n; i-- > 0;), and reads it.
+  /// Reads a loop of the form for (i = n; i-- > 0;). Returns false for any other loop.
   bool counts_down(Loop& read, CXCursor condition);
   long step_of(CXCursor cursor, const Variable* variable);
   /// Whether a loop such as for (unsigned i = n - 1; i < n; --i) ends when i wraps around below 0.
@@ -204,8 +204,8 @@ class Reader {
   struct Linear {
     Variable *variable, *within;
   };
-  /// Gives a variable of the clause `linear` the value that it has in each iteration, if the last
-  /// statement of the body counts it.
+  /// Gives a variable of the clause `linear` the value that the variable has in each iteration, if
+  /// the last statement of the body counts it.
   std::vector<Linear> begin_linear(Loop& read, CXCursor body);
   void end_linear(Loop& read, CXCursor body, const std::vector<Linear>& linear, std::size_t behind);
   /// Replaces the variable that a name refers to.

@@ -17,7 +17,7 @@ enum class Transformation { interchange, tile, skew, distribute, fuse, expand };
 /// A transformation of the loops after a pragma.
 struct Request {
   Transformation what;
-  std::string text;  ///< as it is written
+  std::string text;  ///< the request as written in the source
   int line;
   std::vector<std::string> names;  ///< the loops, or the variable to expand
   std::vector<long> numbers;       ///< the lengths of tiles, or the factor of a skewing
@@ -35,9 +35,9 @@ struct Request {
 /// The requests in a file. The key is the position at which the outermost loop begins.
 using Requests = std::map<unsigned, std::vector<Request>>;
 
-/// Reads all requests except for those of slices.
+/// Reads all requests except requests for slices.
 /// \throws BadInput if a transformation is unknown, has wrong arguments, or cannot be combined with
-/// another one
+/// another transformation
 Requests read_requests(const std::vector<Directive>& directives);
 
 }  // namespace slicer

@@ -91,7 +91,8 @@ std::string Rewriting::suffix(const std::vector<std::string>& names) {
   return suffix;
 }
 
-/// The position after the last unconditionally included header; otherwise before all declarations.
+/// The position after the last unconditionally included header; without such a header, the position
+/// before all declarations.
 unsigned Rewriting::place_of_preamble() const {
   const std::string_view all = source_.text();
   const std::vector<Token> tokens = source_.tokens({0, static_cast<unsigned>(all.size())});

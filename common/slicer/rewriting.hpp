@@ -56,7 +56,7 @@ class Rewriting {
 std::string bounded_nest(const Source& source, const Marked& marked, const std::string& suffix,
                          std::size_t columns);
 
-/// The number of columns before a statement that is the first one in its line.
+/// The number of columns before a statement that is the first statement on its line.
 std::size_t columns_before(const Source& source, unsigned place);
 
 }  // namespace slicer

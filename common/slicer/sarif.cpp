@@ -13,7 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The path of a file below the working directory relative to that directory, as code hosts expect.
+/// The path of a file; relative to the working directory, as code hosts expect, if the file is
+/// below this directory.
 std::string uri_of(const std::string& file) {
   const std::string here = std::filesystem::current_path().string() + '/';
   return file.starts_with(here) ? file.substr(here.size()) : file;

@@ -32,7 +32,8 @@ void Schedule::interchange(const Request& request) {
   std::swap(times_[find(request.names[0])], times_[find(request.names[1])]);
 }
 
-/// Adds a multiple of one loop's counter to another's. A loop that counts down keeps its direction.
+/// Adds a multiple of one loop's counter to the counter of another loop. A loop that counts down
+/// keeps its direction.
 void Schedule::skew(const Request& request) {
   Time& skewed = times_[find(request.names[0])];
   const Time& by = times_[find(request.names[1])];
@@ -62,7 +63,7 @@ isl::set Schedule::reversed(const Space& space) const {
   return backward(space, band_, written_, -1).intersect(backward(space, band_, times_, 1));
 }
 
-/// The pairs whose sink runs before the source; with sign -1, after it.
+/// The pairs whose sink runs before the source or, with sign -1, after the source.
 isl::set Schedule::backward(const Space& space, const std::vector<const Loop*>& band,
                             const std::vector<Time>& times, int sign) {
   isl::set all = space.nothing(), so_far = space.universe();

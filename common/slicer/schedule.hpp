@@ -28,8 +28,8 @@ class Schedule {
   isl::set reversed(const Space& space) const;
 
  private:
-  /// An integer combination of the counters. In a tiling, `length` consecutive values of it count
-  /// as one.
+  /// An integer combination of the counters. In a tiling, `length` consecutive values of this
+  /// combination count as one value.
   struct Time {
     std::size_t loop;
     std::vector<long> sum;

@@ -114,7 +114,7 @@ class InPlace {
                fmt::format("{0} / {1} + ({0} % {1} > 0)", count, slices));
   }
 
-  /// Writes the begin and the end of a slice, computed from its digit of e.
+  /// Writes the beginning and the end of a slice, computed from the loop's digit of e.
   void bound(std::size_t d) {
     const std::size_t at = marked_.digits[d];
     const Cut& cut = marked_.cuts[at];

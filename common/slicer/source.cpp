@@ -77,9 +77,9 @@ constexpr unsigned how =
     CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_Incomplete;
 
 /// Parses a file with libclang's indexer, which skips the bodies of functions in system headers and
-/// takes half as long as a normal parse. It is used for files without a precompiled header: from
-/// libclang 19 on, cursors of an index cannot be followed into a precompiled header. Returns
-/// libclang's error code.
+/// takes half as long as a normal parse. The indexer is used only for files without a precompiled
+/// header: since libclang 19, cursors of an index cannot be followed into a precompiled header.
+/// Returns libclang's error code.
 int index_file(CXIndex index, const std::string& path, const Words& given,
                CXTranslationUnit& unit) {
   const CXIndexAction action = clang_IndexAction_create(index);
@@ -172,9 +172,9 @@ bool Source::stands_for_itself(CXCursor use) const {
   return words.size() == 2 && words[0].text == words[1].text;
 }
 
-/// A file with a precompiled header sees the names of all its headers, even if it does not include
-/// them. If this causes an error, if the language options differ, or if a header is newer than the
-/// precompiled file, the source is parsed again without the precompiled header.
+/// With a precompiled header, a file sees the names of all headers in it, even if the file does not
+/// include these headers. If this causes an error, if the language options differ, or if a header
+/// is newer than the precompiled file, the source is parsed again without the precompiled header.
 Source::Source(const std::string& path, const Arguments& arguments, const std::string& instead)
     : index_(clang_createIndex(1, 0)) {
   const auto parse_with_lists = [&](const Arguments& with) {

@@ -233,8 +233,8 @@ isl::set Space::truth(const Term& term, const View& view, bool wanted, std::stri
   return wanted ? left->le_set(*right) : left->gt_set(*right);
 }
 
-/// The set where a counter has reached the start of its loop, for a start that may be the maximum
-/// or minimum of several values.
+/// The set in which a counter has reached the start of its loop, for a start that may be the
+/// maximum or minimum of several values.
 isl::set Space::beyond_start(const Loop& loop, const Term& start, const isl::pw_aff& counter,
                              const View& view, std::string& unsure) const {
   const Operation extreme = loop.step > 0 ? Operation::maximum : Operation::minimum;

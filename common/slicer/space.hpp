@@ -17,11 +17,11 @@ namespace slicer {
 /// The isl context of all sets. An operation throws after about a second: see `begin_operations`.
 isl::ctx shared_context();
 
-/// Resets the operation count before the next query. Each query that exceeds the limit lowers it
-/// for the rest of the file, so that no file takes long.
+/// Resets the operation count before the next query. Each query that exceeds the limit lowers the
+/// limit for the rest of the file, so that no file takes long.
 void begin_operations();
 
-/// Where a term occurs in the program, for one side of a pair: 0 is the source, 1 is the sink.
+/// Where a term occurs in the program, for one side of a pair: 0 is the source, and 1 is the sink.
 struct View {
   const Frame *used, *stable;
   int side;
@@ -71,7 +71,7 @@ class Space {
   std::size_t level_of(const Loop& loop) const;
   std::optional<isl::pw_aff> chosen(const Term& term, const View& view) const;
   /// The value of an operand of an unsigned operation, in which a negative value wraps around to a
-  /// large one.
+  /// large value.
   std::optional<isl::pw_aff> operand(const Term& term, std::size_t which, const View& view) const;
 
   const Names& names_;

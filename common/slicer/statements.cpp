@@ -115,7 +115,8 @@ void Reader::block(CXCursor cursor) {
   Frame* const outside = frame_;
   enter();
   const Cursors children = children_of(cursor);
-  // Statements after a condition such as `if (...) continue;` form one part together with it.
+  // Statements after a condition such as `if (...) continue;` form one part together with the
+  // condition.
   Loop* whole = outside ? outside->loop : nullptr;
   if (whole && !whole->parts.empty()) whole = nullptr;
   for (std::size_t c = 0; c < children.size(); ++c) {

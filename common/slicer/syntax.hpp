@@ -17,7 +17,7 @@ using Cursors = std::vector<CXCursor>;
 bool is_expression(CXCursor cursor);
 bool is_statement(CXCursor cursor);
 Cursors expressions_of(CXCursor cursor);
-/// An expression without parentheses and implicit casts around it.
+/// An expression without the parentheses and the implicit casts around it.
 CXCursor stripped(CXCursor cursor);
 
 Cursors arguments_of(CXCursor call);

@@ -55,7 +55,7 @@ bool stays(const Term& term) {
 
 namespace {
 
-/// The change of a term per unit of a variable, if it is constant.
+/// The change of a term per unit of a variable, if this change is constant.
 std::optional<long> slope(const Term& term, const Variable* variable) {
   if (!mentions(term, variable)) return 0;
   if (term.operation == Operation::symbol) return 1;

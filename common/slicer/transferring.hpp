@@ -55,8 +55,8 @@ class Transfers {
               const std::string& nest = {}) const;
   void write_loop(Lines& lines) const;
   std::string name(const std::string& of) const { return of + suffix_; }
-  /// An attribute against the warning that a function is unused, because the user of a template
-  /// need not call it.
+  /// An attribute against the warning that a function is unused. The user of a template need not
+  /// call the function.
   std::string unused() const { return is_template_ ? "[[maybe_unused]] " : ""; }
 
   // --- Restrictions on arrays in buffers, and their elements: buffers.cpp

@@ -67,7 +67,8 @@ int count_parameters(CXCursor cursor) {
   return count;
 }
 
-/// Whether objects of a class are proxies of numbers: a number can be read from them and assigned.
+/// Whether objects of a class are proxies of numbers: a number can be read from a proxy and
+/// assigned to it.
 bool stands_for_number(CXType type) {
   bool converts = false, assigns = false;
   for (const CXCursor member : children_of(definition_of(class_of(type)))) {

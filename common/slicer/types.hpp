@@ -92,32 +92,32 @@ inline bool is_c_array_type(CXType type) {
 enum class Holding { nothing, own, others, proxies };
 Holding holding_of(CXType type);
 
-/// A type that owns its elements.
+/// Whether a type owns its elements.
 inline bool is_owner_type(CXType type) {
   return is_c_array_type(type) || holding_of(type) == Holding::own;
 }
 
-/// A type whose elements may be bits: std::vector<bool>.
+/// Whether the elements of a type may be bits: std::vector<bool>.
 bool is_packed_type(CXType type);
 
-/// A type that refers to elements that it does not own.
+/// Whether a type refers to elements that it does not own.
 inline bool is_view_type(CXType type) {
   return without_reference(type).kind == CXType_Pointer || holding_of(type) == Holding::others;
 }
 
-/// A class whose elements are represented by proxy objects, according to its source: a(i, j)
+/// Whether proxy objects represent the elements of a class, according to its source: a(i, j)
 /// returns an object that is constructed from members and from both subscripts.
 inline bool is_proxy_array_type(CXType type) { return holding_of(type) == Holding::proxies; }
 
-/// A type with elements.
+/// Whether a type has elements.
 inline bool is_array_type(CXType type) {
   return is_owner_type(type) || is_view_type(type) || is_proxy_array_type(type);
 }
 
-/// A type whose elements are selected by a call operator: a(i, j).
+/// Whether a call operator selects the elements of a type: a(i, j).
 bool is_matrix_type(CXType type);
 
-/// A type that depends on a template's parameters.
+/// Whether a type depends on a template's parameters.
 bool is_dependent_type(CXType type);
 
 /// Whether a template that is read for numbers may be instantiated for a type: a number other than
@@ -129,11 +129,11 @@ bool is_made_for_others(CXCursor function);
 /// Whether an argument makes a parameter of a template stand for a type that is not a number.
 bool is_made_for_others(CXType parameter, CXType argument);
 
-/// A built-in number or std::complex, whose operators only read their operands.
+/// Whether a type is a built-in number or std::complex, whose operators only read their operands.
 bool is_number_type(CXType type);
 
-/// Whether a copy has no side effect: a number, an enumerator, a pointer, a view, or a class of
-/// such members without its own copy operations and destructor.
+/// Whether copying an object of this type has no side effect: a number, an enumerator, a pointer, a
+/// view, or a class of such members without its own copy operations and destructor.
 bool is_plain_type(CXType type);
 
 /// Whether a copy of an object has separate memory: a plain type, or a container of the standard

@@ -148,8 +148,8 @@ Variable* Reader::declare(CXCursor declaration) {
 Variable* Reader::declare_parameter(CXCursor declaration) {
   Variable* variable = declare(declaration);
   const CXType type = clang_getCursorType(declaration);
-  // A pointer that is assigned again may lead to the same memory as another one. A parameter of the
-  // form a[] is such a pointer.
+  // A pointer that is assigned again may lead to the same memory as another pointer. A parameter of
+  // the form a[] is such a pointer.
   const bool is_pointer = is_c_array_type(type) && !is_reference(type);
   variable->is_named =
       variable->is_fixed || is_number_type(type) || (is_owner_type(type) && !is_pointer);

@@ -37,7 +37,8 @@ def sources_of(of_workload, results):
 
 
 def source_of(stage, of_workload, results):
-    """The problem, the run and the recording that provide a stage's time on its card: the ladder's problem, or else another one.
+    """The problem, the run and the recording that provide a stage's time on its card: the ladder's problem, or else another
+    problem.
 
     Among other problems, the order of preference is: on the ladder's machine, with the previous stage recorded, in f64, largest.
     """

@@ -1,12 +1,12 @@
 """The table *Where each ladder ends*: the fastest stage and the fastest library of each workload on a GPU, on all cores
 and on one core.
 
-The first page of the book shows it as HTML. The top README contains it as Markdown between two comments.
+The first page of the book shows the table as HTML. The top README contains the table as Markdown between two comments.
 
 Usage: python3 docs ends ROOT
 
-It replaces the table in the top README by one that is computed from the recordings. `./climb --record` and `python3
-docs figures --update` run this command, too.
+The command replaces the table in the top README by a table that is computed from the recordings. `./climb --record` and
+`python3 docs figures --update` run this command, too.
 """
 
 import dataclasses
@@ -41,7 +41,7 @@ class End:
 
     @property
     def problem(self):
-        """The data set or the values of its parameters, and the precision."""
+        """The data set or the parameter values, and the precision."""
         name = self.run["dataset"]
         if name == "custom":
             names, values = self.recording["sweep"].split(","), self.run["value"]
@@ -137,7 +137,7 @@ def ends(root, results):
 
 
 def table_html(root, results):
-    """The table for the book, with its sources. A cell with a time contains the name of the program below it."""
+    """The table for the book, with its sources. A cell with a time contains the name of the program below the time."""
     rows, sources = [], []
     for end in ends(root, results):
         workload = f'<a href="{end.workload}.html">{html.escape(stages.title_of(root, end.workload))}</a>'
@@ -167,7 +167,7 @@ def table_markdown(root, results):
 
 
 def updated(text, root, results):
-    """The text of a page, with a new table in place of the old one if there is one."""
+    """The text of a page, with a new table in place of the old table if the page has one."""
     return BLOCK.sub(lambda block: f"{block[1]}\n{table_markdown(root, results)}\n{block[2]}", text)
 
 

@@ -1,7 +1,7 @@
-"""The figure that compares lower bounds with measured times: each is a mark on a logarithmic scale.
+"""The figure that compares lower bounds with measured times: each bound and each time is a mark on a logarithmic scale.
 
 A reader sees which lower bound a stage approaches, and how much its step gained. The workload and the stage declare the operations and
-bytes; the ceilings and the times are those of one recording.
+bytes; the ceilings and the times come from one recording.
 """
 
 import html
@@ -42,7 +42,7 @@ def floors(record, recording, precision):
         return
     operations = amount_text(work["flops"], "FLOP")
     yield f"{operations} at {figures.rate_text(plain)}", work["flops"] / plain
-    if not is_floor(plain):  # the workload is one for units that multiply matrices
+    if not is_floor(plain):  # the recorded bound uses the rate of tensor cores
         yield f"{operations} on tensor cores at {figures.rate_text(matrix)}", work["flops"] / matrix
     moved = work.get("traffic_bytes")
     what = "moved by its kernels" if moved else "of the problem"

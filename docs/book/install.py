@@ -6,7 +6,7 @@ import shutil
 
 
 def main(html, target):
-    """Copies the book to its directory below DESTDIR and replaces an existing one."""
+    """Copies the book to its directory below DESTDIR and replaces an existing copy."""
     html, target = pathlib.Path(html), pathlib.Path(target)
     destdir = os.environ.get("DESTDIR")
     target = pathlib.Path(destdir, target.relative_to("/")) if destdir else target

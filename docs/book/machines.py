@@ -36,7 +36,7 @@ def label_of(machine):
 
 
 def machines(results):
-    """The machines with recordings, those with a GPU last."""
+    """The machines with recordings; machines with a GPU come last."""
     names = {machine for machine, _ in results.sweeps} | results.machines.keys()
     return sorted(names, key=lambda name: (has_gpu(results.recordings(name)), name))
 

@@ -2,8 +2,8 @@
 
 Usage: python3 docs book ROOT OUTPUT STAMP DEPFILE VERSION
 
-ROOT is the repository, and OUTPUT the directory in which html/ is created. The book is written to another directory and replaces an
-existing one only when it is complete.
+ROOT is the repository, and OUTPUT the directory in which html/ is created. The book is written to another directory and
+replaces an existing book only when the new book is complete.
 """
 
 import dataclasses

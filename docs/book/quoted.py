@@ -9,7 +9,7 @@ The last word names the quantity. These quantities belong to one stage:
 
     seconds        the time of the phase by which the workload is timed
     in_all         the total time of a solve
-    memory         the bytes of the stage's arrays
+    memory         the total size of the stage's arrays in bytes
     error          the difference from the reference solution
     of_limit       the lower bound of the time divided by the time
     of_copy        the time of a copy of the bytes that the kernels move, divided by the time
@@ -21,14 +21,14 @@ The quantities speedup, speedup_in_all and efficiency belong to two stages. A sp
 divided by the time of the second stage.
 
 For a run of a sweep, WORKLOAD is the name of the recording and DATASET the value of the parameter, as in
-`MACHINE local_volatility_over_outer 64 f64 07_interleaved seconds`. `MACHINE ceilings NAME` is a ceiling of the processor, and
-`MACHINE ceilings gpu NAME` is a ceiling of the GPU. `MACHINE WORKLOAD ceilings` selects the ceiling that was measured
+`MACHINE local_volatility_over_outer 64 f64 07_interleaved seconds`. `MACHINE ceilings NAME` is a ceiling of the processor,
+and `MACHINE ceilings gpu NAME` is a ceiling of the GPU. `MACHINE WORKLOAD ceilings` selects the ceiling that was measured
 with the recording of that workload. `MACHINE RECORDING figures NAME` is a figure of another kind of recording, such as
-communication. `<!-- model -->` marks a number that is derived on the page. `<!-- published: SOURCE -->` marks a number
-from the literature, or from a record without keys if SOURCE names a file in docs/results. That file must contain the
-number, rounded as on the page and in any unit. If SOURCE begins with "spans in", the number is computed from the begin
-and end of recorded intervals instead. In a section *The cost*, and on a page of notes, every time, every rate and every
-ratio needs such a comment.
+communication. `<!-- model -->` marks a number that is derived on the page. `<!-- published: SOURCE -->` marks a number from
+the literature, or from a record without keys if SOURCE names a file in docs/results. That file must contain the number,
+rounded as on the page and in any unit. If SOURCE begins with "spans in", the number is computed from the beginning and the
+end of recorded intervals instead. In a section *The cost*, and on a page of notes, every time, every rate and every ratio
+needs such a comment.
 
 The top README also contains a generated table, *Where each ladder ends* (ends.py).
 

@@ -1,7 +1,7 @@
 """The index of the book's search: every section of every page, each term of the glossary, and code.
 
 Python's lunr makes the index, and lunr.js searches it; Debian provides both, with the same version of the format. Doxygen's own search finds
-only names of pages and sections, whereas this index contains all words. It needs no server: the index is a script,
+only names of pages and sections, whereas this index contains all words. The search needs no server: the index is a script,
 because a page that was opened as a file can load no other kind of data.
 """
 

@@ -24,7 +24,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 
 def server(directory, port):
-    """A server on the loopback address, at the given port, the default port, or any free one."""
+    """A server on the loopback address, at the given port, the default port, or any free port."""
     handler = functools.partial(Handler, directory=directory)
     for number in [int(port)] if port else [USUAL, 0]:
         try:

@@ -1,7 +1,8 @@
 """The frame of a page: everything around the contents that Doxygen made.
 
-The book takes title, contents and path from Doxygen's page and inserts them into docs/theme/page.html. It provides one heading of the first
-level, readable anchors, aligned columns of numbers, the sidebar, the list of sections, and the links to the previous and the next page.
+The book takes title, contents and path from Doxygen's page and inserts them into docs/theme/page.html. The book also
+provides one heading of the first level, readable anchors, aligned columns of numbers, the sidebar, the list of sections, and
+the links to the previous and the next page.
 """
 
 import dataclasses
@@ -120,7 +121,7 @@ def cleaned(text, kind):
 
 
 WORDS, LINES, FIGURES = 130, 15, 2  # words, lines of code and figures that are read in a minute; a learner needed 227
-                                    # minutes for 15 pages, this gives 229
+                                    # minutes for 15 pages, and these rates give 229
 
 
 def minutes_of(text):

@@ -2,8 +2,8 @@
 
 Usage: python3 docs lines ROOT
 
-It counts the changed lines again in the tables of the runner that the README and the chapters show. The rest of these
-tables stays as recorded.
+The command counts the changed lines again, for the tables of the runner that the README and the chapters show. The rest of
+these tables stays as recorded.
 """
 
 import dataclasses
@@ -57,7 +57,7 @@ def what_it_says(source, field):
 
 
 def stage_before(source, earlier):
-    """The stage that a stage continues: the previous one, unless the stage's header names another stage."""
+    """The stage that a stage continues: the previous stage, unless the stage's header names another stage."""
     header = re.match(r"(?:///.*\n)*", source.read_text())[0]
     named = re.search(r"^/// From:(.*)$", header, re.MULTILINE)
     if not named:
@@ -75,7 +75,7 @@ def labels_on_main_page(root):
 
 
 def groups_on_main_page(root):
-    """The headings of the main page, each with the labels of the pages that it links to below that heading."""
+    """The headings of the main page, each with the labels of the pages to which the main page links below this heading."""
     parts = re.split(r"^## (.+?)(?: \{#\w+\})?$", hosted.read(root / "docs" / "pages" / "mainpage.md", root), flags=re.MULTILINE)[1:]
     found = {title: re.findall(r"\\subpage (\w+)", text) for title, text in zip(parts[::2], parts[1::2])}
     return {title: labels for title, labels in found.items() if labels}
@@ -99,7 +99,7 @@ def find_stages(root):
 
 
 def in_reading_order(root, workloads):
-    """The same workloads in the order of the main page, followed by those to which the main page does not link."""
+    """The same workloads in the order of the main page, followed by the workloads to which the main page does not link."""
     order = labels_on_main_page(root)
     return dict(sorted(workloads.items(),
                        key=lambda item: order.index(item[0]) if item[0] in order else len(order)))
@@ -130,7 +130,7 @@ def lines_changed(before, after):
 
 
 def numbered_body(source):
-    """The lines of a source after its header comment, and the number of the first of them."""
+    """The lines of a source after its header comment, and the line number of the first of these lines."""
     lines = source.read_text().splitlines()
     first = next((n for n, line in enumerate(lines) if not line.startswith("///")), len(lines))
     return lines[first:], first + 1

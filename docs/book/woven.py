@@ -108,7 +108,7 @@ def skeleton(body, names):
     at, items = 0, []
     for begin, end, name in [*outermost({name: body.spans[name] for name in names}), (len(body.lines), len(body.lines), "")]:
         if begin < at:
-            continue  # it begins within the previous part
+            continue  # this part begins within the previous part
         items += [(body.lines[n], (n, n + 1), "") for n in range(at, begin)]
         if name:
             items.append((f"\0{name}", (begin, end), name))
@@ -117,8 +117,8 @@ def skeleton(body, names):
 
 
 def rows_of(before, after):
-    """The rows of the complete diff of two bodies. A part that occurs in both is compared with itself, even if it has
-    moved."""
+    """The rows of the complete diff of two bodies. A part that occurs in both bodies is compared with the part of the same
+    name, even if it has moved."""
     both = [name for name in after.spans if name in before.spans]
     both = [name for name in both if all(any(name == item[2] for item in skeleton(body, both)) for body in (before, after))]
     old, new = skeleton(before, both), skeleton(after, both)

@@ -1,8 +1,9 @@
 """The listings of the chapter on least squares: python3 docs fits PROGRAMS [TABLES]
 
-PROGRAMS is the directory of the stage programs. They run in a temporary directory, and each program reads files that another
-one has written. The commands and their output without times are printed. With TABLES, they are written to commands.txt and
-bordered.txt in that directory, and the tables of errors to degrees.txt and bases.txt. The command needs NumPy.
+PROGRAMS is the directory of the stage programs. The programs run in a temporary directory, and each program reads files that
+another program has written. The commands and their output without times are printed. With TABLES, the commands and their
+output are written to commands.txt and bordered.txt in the directory TABLES, and the tables of errors to degrees.txt and
+bases.txt. The command needs NumPy.
 """
 
 import pathlib

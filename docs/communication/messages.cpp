@@ -1,7 +1,7 @@
 /// \file
 /// Measures the cost of messages between ranks, for the chapter on communication. Start two ranks
 /// with `mpiexec -n 2`. The program prints JSON. For each size of a message in bytes and for each
-/// repeat, it contains the seconds of half a ping-pong and of one exchange.
+/// repeat, the JSON contains the seconds of half a ping-pong and of one exchange.
 ///
 /// Usage: messages [REPEATS [LARGEST]]
 
@@ -20,7 +20,7 @@ namespace {
 constexpr int most_repeats = 1000, most_bytes = 1 << 26;
 
 // [ping pong]
-/// Sends a message from rank 0 to rank 1, and another one back.
+/// Sends a message from rank 0 to rank 1, and another message back.
 void there_and_back(std::vector<char>& message, int rank) {
   const int size = static_cast<int>(message.size()), other = 1 - rank;
   if (rank == 0) MPI_Send(message.data(), size, MPI_CHAR, other, 0, MPI_COMM_WORLD);
@@ -38,9 +38,9 @@ void exchange(std::vector<char>& message, std::vector<char>& halo, int rank) {
 }
 // [exchange]
 
-/// The number of messages that are timed together, and the number of repetitions. Both together
-/// take a few milliseconds. On a busy machine, a message may wait until its ranks are scheduled.
-/// No repetition begins after `patience` seconds.
+/// The number of messages that are timed together, and the number of repetitions. All repetitions
+/// together take a few milliseconds. On a busy machine, a message may wait until its ranks are
+/// scheduled. No repetition begins after `patience` seconds.
 constexpr int together = 20;
 constexpr double patience = 0.25;
 std::size_t rounds_of(std::size_t bytes) { return bytes <= 8192 ? 101 : 101 * 8192 / bytes + 5; }

@@ -3,9 +3,9 @@
 /// simulated by SimGrid's SMPI. The source of the stage is compiled without changes.
 ///
 /// A rank of SMPI is a thread of control in one process, so thousands of ranks share one processor.
-/// Messages pass through the simulated network. Cells are not computed: another `update` keeps the
-/// simulated processor busy for the time that the cells would take. No code reads the field, so the
-/// arrays of all ranks share the same memory.
+/// Messages pass through the simulated network. Cells are not computed: a replacement of `update`
+/// keeps the simulated processor busy for the time that the cells would take. No code reads the
+/// field, so the arrays of all ranks share the same memory.
 ///
 /// Prints the simulated time of the slowest rank in seconds, for all steps and their preparation.
 
@@ -33,7 +33,7 @@ void mpi::fail(int error) {
 }
 
 // [memory]
-/// Returns the same memory for every array. It is as large as the largest array.
+/// Returns the same memory for every array. This memory is as large as the largest array.
 void* allocate(std::size_t bytes, std::size_t) {
   static std::vector<char> memory;
   if (memory.empty()) memory.resize(bytes);

@@ -5,8 +5,9 @@ includes:
 
     <!-- ascent.MACHINE.WORKLOAD.DATASET.PRECISION.html -->
 
-The horizontal position of a stage is the workload's number of operations divided by a number of bytes. If the record of
-the stage contains the bytes that its kernels move at least, these bytes count. Otherwise, the bytes of the problem count.
+The horizontal position of a stage is the workload's number of operations divided by a number of bytes. If the record of the
+stage contains the minimum number of bytes that its kernels move, this number is used. Otherwise, the number of bytes of the
+problem is used.
 """
 
 import math
@@ -118,7 +119,8 @@ def ascent(words, workloads, results):
 
 
 def write(texts, workloads, results, directory):
-    """Draws every ascent that a page requests. Raises an exception if one cannot be drawn, so that the book is not built."""
+    """Draws every ascent that a page requests. Raises an exception if an ascent cannot be drawn, so that the book is not
+    built."""
     asked = {}
     for page, text in texts.items():
         for file, words in REQUEST.findall(text):

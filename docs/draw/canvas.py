@@ -37,7 +37,7 @@ class Canvas:
     top: float = 0
 
     def part(self, left, top, width=0, height=0):
-        """A canvas within this one."""
+        """A canvas within this canvas."""
         return dataclasses.replace(self, left=self.left + left, top=self.top + top, width=width, height=height)
 
     def panels(self, count, width=340):

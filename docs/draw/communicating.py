@@ -127,8 +127,8 @@ SHOWN = {"prices": prices_html, "measured": measured_html, "widths": widths_html
 
 
 def write(root, pages, results, directory):
-    """Makes all tables and plots that a page requests. Raises an exception if one cannot be made, so that the book is
-    not built."""
+    """Makes all tables and plots that a page requests. Raises an exception if a table or plot cannot be made, so that the
+    book is not built."""
     for page in filter(lambda path: path.exists(), pages):
         for file, name in REQUEST.findall(hosted.read(page)):
             try:

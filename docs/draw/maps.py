@@ -94,8 +94,8 @@ def steps_of(of_workload, runs):
     """Yields, for each stage except the first, up to two transformations, the speed-up of its step, and the stage
     that it continues.
 
-    If a stage continues another stage than the previous one in reading order, the text names that stage, and the arrow
-    is dashed.
+    If a stage does not continue the previous stage in reading order, the text names the continued stage, and the arrow is
+    dashed.
     """
     known = transformations(of_workload[0].source.parents[3])
     for neighbour, stage in zip(of_workload, of_workload[1:]):

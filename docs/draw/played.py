@@ -8,8 +8,8 @@ the figures. The script and these functions follow the same rules; the test of t
 
 THREADS = 256  # threads of a block, 16 by 16
 REGISTERS, GRAIN = 65536, 8  # registers of an SM, and the granularity of a thread's registers
-WARPS = 64  # the most warps that an SM can hold
-# Registers per thread with this number of sums per side, if nvcc 13.0 compiles stage 07 of AᵀA for sm_90a with changed
+WARPS = 64  # the maximum number of resident warps of an SM
+# Maps the number of sums per side to the registers per thread, if nvcc 13.0 compiles stage 07 of AᵀA for sm_90a with changed
 # `held` and `tile`. With 10 sums per side, registers are spilled.
 COMPILED = {2: 32, 4: 74, 6: 144, 8: 230, 10: 254}
 SPILLS = 10
@@ -28,7 +28,8 @@ SLICES = 8
 
 
 def ring(buffers, copy_in, work, copy_out):
-    """The intervals (begin, end) in which slices are copied in, processed and copied out; each occupies its buffer during all three."""
+    """The intervals (begin, end) in which slices are copied in, processed and copied out; each slice occupies its buffer
+    during all three."""
     spans = [[], [], []]
     for n in range(SLICES):
         free = spans[2][n - buffers][1] if n >= buffers else 0
@@ -50,7 +51,7 @@ LANES = 16
 
 
 def scanned(step):
-    """The sum of each lane after a step of a scan by doubling: the first and the last lane that it includes."""
+    """The first and the last lane that the sum of each lane includes after a step of a scan by doubling."""
     return [(max(0, lane + 1 - 2 ** step), lane) for lane in range(LANES)]
 
 

@@ -7,11 +7,12 @@ A page requests a plot by the name of the file that it includes:
     <!-- crossover.MACHINE.SWEEP.PRECISION.STAGE.STAGE.html -->
     <!-- roofline.MACHINE.PRECISION.html -->
 
-A ladder shows the time of each stage. Horizontal lines show the times of other programs on the data set, which
-stages/WORKLOAD/published.json contains. A scaling plot shows the time of each stage of a sweep over the parameter of the
-sweep. If the parameter is the number of threads, the plot also shows the times of ideal scaling. A crossover plot also
-shows the points at which two of the curves cross. A roofline shows the speed of the fastest stage of each recorded
-problem, below the ceilings of the machine's GPU. If the machine has no GPU, it shows the ceilings of the processor.
+A ladder shows the time of each stage. Horizontal lines show the times of other programs on the data set;
+stages/WORKLOAD/published.json contains these times. A scaling plot shows the time of each stage of a sweep over the
+parameter of the sweep. If the parameter is the number of threads, the plot also shows the times of ideal scaling. A
+crossover plot also shows the points at which two of the curves cross. A roofline shows the speed of the fastest stage of
+each recorded problem, below the ceilings of the machine's GPU. If the machine has no GPU, the roofline shows the ceilings of
+the processor.
 """
 
 import dataclasses
@@ -46,7 +47,7 @@ STYLE = {"svg.fonttype": "none", "svg.hashsalt": "staircase", "font.size": 11, "
          "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
          "lines.linewidth": 1.5, "lines.markersize": 7, "legend.fontsize": 11}
 STYLE |= {f"{thing}color": INK for thing in ("text.", "axes.edge", "axes.label", "xtick.", "ytick.")}
-WIDTHS = {"wide": 800, "narrow": 340}  # pixels; the page shows the one that fits
+WIDTHS = {"wide": 800, "narrow": 340}  # pixels; the page shows the drawing that fits
 HEIGHT = 480
 
 
@@ -81,7 +82,7 @@ def timed(runs):
 
 
 def recordings_text(runs):
-    """Machine, date and revision of the runs of a sweep: (run, recording)."""
+    """Machine, date and revision of the runs of a sweep, which are given as pairs (run, recording)."""
     texts = dict.fromkeys(
         figures.recording_text(recording, len(timed([run])[0]["repeats"]))
         for run, recording in runs if timed([run]))
@@ -466,7 +467,7 @@ def with_shared_styles(drawing):
 
 
 def compact(drawing):
-    """A drawing of matplotlib without invisible parts: unused groups and names, superfluous digits and spaces."""
+    """A drawing of matplotlib without invisible parts: unused groups and names, and superfluous digits and spaces."""
     used = set(re.findall(r'href="#([^"]+)"', drawing)) | set(re.findall(r"url\(#([^)]+)\)", drawing))
     first = re.search(r'\bid="([^"]+)"', drawing)[1]
     short = {name: f"of-{zlib.crc32(first.encode())}-{n}" for n, name in enumerate(sorted(used))} | {first: first}
@@ -504,7 +505,7 @@ def element(figure, name, width, title, alternative, is_small=True):
     _, _, drawing = text.getvalue().partition("<svg")
     drawing = re.sub(r"^[^>]*>|<style.*?</style>", "", drawing, flags=re.DOTALL)
     drawing = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}.{width}.", drawing)
-    # Matplotlib before 3.8 writes the shorthand "font", later versions write single properties.
+    # Matplotlib before 3.8 writes the shorthand "font", and later versions write single properties.
     drawing = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font-size: \1", drawing)
     drawing = re.sub(r"font-family: [^;\"]*;? ?", "", drawing)
     for colour, of_page in OF_PAGE.items():
@@ -544,7 +545,8 @@ def requests(texts):
 
 
 def write(texts, workloads, results, directory):
-    """Draws every plot that a page requests. Raises an exception if one cannot be drawn, so that the book is not built."""
+    """Draws every plot that a page requests. Raises an exception if a plot cannot be drawn, so that the book is not
+    built."""
     kinds = {"ladder": ladder, "scaling": scaling, "crossover": crossover, "roofline": roofline}
     asked = {}
     for page, file, kind, words in requests(texts):

@@ -1,7 +1,8 @@
 """The scheme of local volatility in plain Python, for diagrams of the contents of its grids.
 
-It follows stages/local_volatility/00_original and 13_adjoint_sweep on a small grid. tests/book/book_test.py compares its
-price with a price that stage zero has computed and with an exact price, and compares both ways of computing with each other.
+The scheme follows stages/local_volatility/00_original and 13_adjoint_sweep on a small grid. tests/book/book_test.py compares
+its price with a price that stage zero has computed and with an exact price, and compares both ways of computing with each
+other.
 """
 
 import dataclasses

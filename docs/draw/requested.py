@@ -83,7 +83,7 @@ def find(root, kind, name, workloads, results):
 
 
 def write(root, pages, workloads, results, directory):
-    """Draws every diagram that a page requests. Raises an exception if one cannot be drawn, so that the book is not
+    """Draws every diagram that a page requests. Raises an exception if a diagram cannot be drawn, so that the book is not
     built."""
     asked = {}
     for page, file, kind, name in requests(pages):

@@ -45,7 +45,7 @@ WIDE = STAGES[3]
 
 @dataclasses.dataclass
 class Costs:
-    """Costs in seconds: `alpha` per message, `beta` per byte, `gamma` per cell. `busy` is the part of alpha during
+    """Costs in seconds: `alpha` per message, `beta` per byte, and `gamma` per cell. `busy` is the part of alpha during
     which the processor is busy."""
 
     alpha: float
@@ -70,7 +70,7 @@ class Case:
 
 
 def case_of(stage, rows, cols, ranks):
-    """A field that is distributed as a stage does it: by rows, or in the blocks with the shortest edges."""
+    """A field, distributed in the same way as in a stage: by rows, or in the blocks with the shortest edges."""
     if stage == STAGES[0]:
         return Case(rows, cols, ranks)
     grids = [(p, ranks // p) for p in range(1, ranks + 1) if ranks % p == 0]
@@ -92,8 +92,8 @@ def blocking(costs, stage, case):
 
 
 def overlapped(costs, case):
-    """The time of a step, in seconds, in which a rank computes half of the interior while rows are in transit, and half
-    while columns are."""
+    """The time of a step, in seconds, in which a rank computes one half of the interior while rows are in transit, and the
+    other half while columns are in transit."""
     rows, cols = case.own
     middle = rows // 2 + 1
     halves = [max(cells, 0) * (cols - 2) for cells in (middle - 2, rows - middle)]
@@ -130,7 +130,8 @@ def step_time(costs, stage, rows, cols, ranks, width=1):
 
 
 def ranks_for_blocks(costs, n):
-    """The number of ranks above which blocks of a field of n × n cells are faster than rows; infinite if they never are."""
+    """The number of ranks above which blocks of a field of n × n cells are faster than rows; infinite if blocks are never
+    faster."""
     gain = 1 - costs.alpha / (BYTES * n * costs.beta)
     return 4 / gain ** 2 if gain > 0 else math.inf
 

@@ -133,7 +133,7 @@ def nano(seconds):
 
 
 def error_text(time, recorded):
-    """The relative error of a predicted time; positive if it is too long."""
+    """The relative error of a predicted time; positive if the prediction is too long."""
     return f"{100 * (time / recorded - 1):+.1f} %".replace("-", "−")
 
 
@@ -143,7 +143,7 @@ def caption(sweep, what):
 
 
 def derived_html(results):
-    """The table of costs: on the recorded machine with all threads and with one thread, and those of the course."""
+    """The table of costs: on the recorded machine with all threads and with one thread, and the costs of the course."""
     sweep = results.sweep(MACHINE, OVER_THREADS)
     one, *_, full = cases_of(sweep)
     cases = (full, one, COURSE)

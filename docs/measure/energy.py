@@ -1,9 +1,9 @@
 """Measures the effect of precision on the simulation of bodies: python3 docs energy PROGRAMS [OUTPUT.txt]
 
-PROGRAMS is the directory of the stage programs. The programs for a GPU run if there is a GPU. Otherwise, those for the
-CPU device run, with fewer bodies and steps. Two tables are printed, or written to OUTPUT, both by stage and precision:
-the change of the energy of a sphere of bodies over the steps, and the errors of the changes of velocity after one step.
-The command needs NumPy.
+PROGRAMS is the directory of the stage programs. The programs for a GPU run if there is a GPU. Otherwise, the programs for
+the CPU device run, with fewer bodies and steps. Two tables are printed, or written to OUTPUT, both by stage and precision:
+the change of the energy of a sphere of bodies over the steps, and the errors of the changes of velocity after one step. The
+command needs NumPy.
 """
 
 import datetime

@@ -87,7 +87,7 @@ class Results:
         return self.sweeps[machine, name]
 
     def other(self, machine, name):
-        """A recording of another kind than runs of stages."""
+        """A recording that does not consist of runs of stages."""
         if (machine, name) not in self.others:
             raise UnknownKey(f"no recording {name} of {machine} has figures")
         return self.others[machine, name]
@@ -175,8 +175,8 @@ def repeats(run):
 
 
 def timed(run):
-    """The records of a run that contain times. Old records with a remark are excluded, because there the stage did not
-    follow its idea."""
+    """The records of a run that contain times. Old records with a remark are excluded, because the stage did not follow its
+    idea in these records."""
     return [record for record in run["records"] if "seconds" in record
             and not any("remark" in repeat for repeat in record.get("repeats", ()))]
 
@@ -234,8 +234,8 @@ def recording_text(recording, repeats=None):
 
 
 def sources(runs):
-    """Maps each stage in `runs`, pairs of a run and its recording, to the first record with its times and to that
-    recording."""
+    """Maps each stage in `runs` to the first record with its times, and to the recording that contains this record. `runs`
+    contains pairs of a run and its recording."""
     found = {}
     for run, recording in runs:
         for record in timed(run):

@@ -17,7 +17,7 @@ also the name of its file, and a `workload`. All other keys are optional:
                          {"ranks": [1, 2, 4]} is the number of processes of stages that run on ranks, limited to the
                          number of cores. {"gpus": [1, 2, 4]} is the number of GPUs, limited to those of the machine.
 
-A profile is a run of a stage's program under NVIDIA's `ncu`, on a machine with a GPU and `ncu`. It has a `name`, a
+A profile is a run of a stage's program under NVIDIA's `ncu`, on a machine with a GPU and `ncu`. A profile has a `name`, a
 `program` with its `arguments`, the numbers of kernel launches to `skip` and to `count`, and the name of its list in
 `metrics`.
 

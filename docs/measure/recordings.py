@@ -14,9 +14,9 @@
     ]
     }
 
-`sweep` is present if runs have a `value`: it names the parameter with that value. A record takes `machine`, `revision`
-and `date` from its file. It takes the problem from its run, unless it contains another one: a record that was checked
-on the CPU device solved a smaller problem. The runner writes the same format (common/climb/recording.hpp).
+`sweep` is present if runs have a `value`: it names the parameter with that value. A record takes `machine`, `revision` and
+`date` from its file. A record takes the problem from its run, unless the record contains another problem: a record that was
+checked on the CPU device solved a smaller problem. The runner writes the same format (common/climb/recording.hpp).
 """
 
 import json

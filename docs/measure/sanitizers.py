@@ -46,8 +46,8 @@ def planted(source):
 
 
 def said(text, source):
-    """The number of errors or hazards that a tool reports, the first of them, and the lines of the source that the tool
-    names."""
+    """The number of errors or hazards that a tool reports, the first error or hazard, and the lines of the source that the
+    tool names."""
     summary = SUMMARY.search(text)
     told = [line.removeprefix("========= ") for line in text.splitlines() if line.startswith("========= ")]
     return {"errors": int(summary[1]) if summary else None,
@@ -81,7 +81,7 @@ def runs(tools, sources, programs):
 
 
 def lacks_a_device(case):
-    """Whether a case needs more devices than the machine has. Its correct counterpart then fails, too."""
+    """Whether a case needs more devices than the machine has. The correct counterpart of such a case then fails, too."""
     return any("cudaErrorInvalidDevice" in tool["first"] for tool in case["twin"].values())
 
 

@@ -3,7 +3,7 @@
 using staircase::View;
 
 // [first form]
-/// Row by row.
+/// Solves A x = b row by row.
 void solve_rows(View<double, 2> a, View<double, 1> b, View<double, 1> x) {
   const std::size_t n = a.extent(0);
   for (std::size_t i = 0; i < n; ++i) {
@@ -15,7 +15,7 @@ void solve_rows(View<double, 2> a, View<double, 1> b, View<double, 1> x) {
 // [first form]
 
 // [second form]
-/// Column by column.
+/// Solves A x = b column by column.
 void solve_columns(View<double, 2> a, View<double, 1> b, View<double, 1> x) {
   const std::size_t n = a.extent(0);
   for (std::size_t i = 0; i < n; ++i) {

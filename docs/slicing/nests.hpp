@@ -1,6 +1,6 @@
 /// \file
-/// The example nests of \ref slicing_a_loop. They compute with integers, so results can be compared
-/// exactly.
+/// The example nests of \ref slicing_a_loop. The nests compute with integers, so results can be
+/// compared exactly.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace slicing {
 
-/// The values of the loops' variables.
+/// The values of the loop variables in one iteration.
 using Iteration = std::vector<Index>;
 
 /// A loop, or a nest of loops, with its input and the array that is its result.
@@ -45,7 +45,7 @@ inline std::vector<Iteration> box(const std::vector<Range>& ranges) {
   return found;
 }
 
-/// C = A B: an iteration is an element of C.
+/// C = A B: an iteration computes one element of C.
 inline Nest product(Index rows, Index cols, Index terms) {
   Nest nest{"C = A B, over i and j", {}, "c", box({{0, rows}, {0, cols}}), {}};
   fill(nest.numbers, "a", rows, terms);
@@ -62,7 +62,7 @@ inline Nest product(Index rows, Index cols, Index terms) {
   return nest;
 }
 
-/// C = C + A B: an iteration is a term of an element.
+/// C = C + A B: an iteration adds one term to an element of C.
 inline Nest product_of_terms(Index rows, Index cols, Index terms) {
   Nest nest = product(rows, cols, terms);
   nest.name = "C += A B, over i, j and k";
@@ -96,7 +96,7 @@ inline Nest bodies(Index count) {
   return nest;
 }
 
-/// The same forces. An iteration computes the force of one body on another.
+/// The same forces as in bodies(). An iteration computes the force of one body on another.
 inline Nest pairs_of_bodies(Index count) {
   Nest nest = bodies(count);
   nest.name = "bodies, over i and j";
@@ -113,7 +113,7 @@ inline Nest pairs_of_bodies(Index count) {
   return nest;
 }
 
-/// The same forces. An iteration computes the force of a pair on both of its bodies.
+/// The same forces as in bodies(). An iteration computes the force of a pair on both of its bodies.
 inline Nest pairs_once(Index count) {
   Nest nest = pairs_of_bodies(count);
   nest.name = "bodies, each pair once";
@@ -156,7 +156,7 @@ inline Nest solve_rows(Index size) {
   return nest;
 }
 
-/// The inner loop of the first form for the last unknown: an iteration is a term.
+/// The inner loop of the first form for the last unknown: an iteration adds one term.
 inline Nest solve_rows_inner(Index size) {
   Nest nest = triangle(size);
   nest.name = "solve, first form, over j";
@@ -187,7 +187,7 @@ inline Nest solve_columns(Index size) {
   return nest;
 }
 
-/// The inner loop of the second form for the first unknown: an iteration is an equation below it.
+/// The inner loop of the second form for the first unknown: an iteration updates one equation.
 inline Nest solve_columns_inner(Index size) {
   Nest nest = triangle(size);
   nest.name = "solve, second form, over j";
@@ -268,7 +268,7 @@ inline bool same_in_any_order(const Nest& nest) {
 }
 
 // [footprint]
-/// The cells that are sent to the device for a slice, and those that are fetched.
+/// The cells that are sent to the device for a slice, and the cells that are fetched.
 struct Footprint {
   Cells in, out;
 };

@@ -29,7 +29,7 @@ inline Range slice(Index n, Index slices, Index s) {
 }
 // [slice]
 
-/// Slice s of the same loop, with the bound that the paper prints.
+/// Slice s of the loop in slice(), with the bound that the paper prints.
 inline Range slice_as_printed(Index n, Index slices, Index s) {
   const Index length = divide_up(n, slices);
   return {s * length, std::min((s + 1) * length, slices)};
@@ -61,7 +61,7 @@ inline std::vector<Index> g(Index e, const std::vector<Index>& slices) {
   return digits;
 }
 
-/// The inverse: the index e of the slice with these digits.
+/// The inverse of g(): the index e of the slice with the given digits.
 inline Index number_of(const std::vector<Index>& digits, const std::vector<Index>& slices) {
   Index e = 0;
   for (std::size_t n = slices.size(); n-- > 0;) e = e * slices[n] + digits[n];

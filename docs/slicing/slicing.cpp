@@ -4,7 +4,8 @@
 ///
 /// Usage: slicing [NAME]
 ///
-/// Without a name, the program prints all tables. A test compares its output with the stored ones.
+/// Without a name, the program prints all tables. A test compares the output with the stored
+/// tables.
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>

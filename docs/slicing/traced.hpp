@@ -1,6 +1,6 @@
 /// \file
-/// A memory that logs how a piece of a program uses each cell. From the log it derives Bernstein's
-/// four kinds of cells, his conditions, and condition (2) of \ref slicing_a_loop.
+/// A memory that logs how a piece of a program uses each cell. From the log, the memory derives
+/// Bernstein's four kinds of cells, his conditions, and condition (2) of \ref slicing_a_loop.
 
 #pragma once
 
@@ -29,7 +29,7 @@ using Numbers = std::map<Cell, Index>;
 
 // [kinds]
 /// How a piece of a program uses each cell that it accesses: W is only read, X is only written, Y
-/// is read and then written, Z is written and then read.
+/// is read and then written, and Z is written and then read.
 using Kinds = std::map<Cell, char>;
 
 /// The kind of a cell after it is read.

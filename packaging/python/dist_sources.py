@@ -1,4 +1,4 @@
-"""Replaces the links to the sources in an sdist by the sources: dist_sources.py, run by `meson dist`."""
+"""Replaces the links to the sources in an sdist by copies of the sources. `meson dist` runs this script."""
 
 import os
 import pathlib

@@ -1,5 +1,5 @@
 /// \file
-/// Runs the harness on toy stages within this test, by run_stage(), as a stage's `main` calls it.
+/// Calls run_stage() on toy stages within this test, in the same way as a stage's `main`.
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -424,7 +424,7 @@ TEST(Memory, IsNotTakenByAFileThatDoesNotFit) {
   write_text(directory / "huge.npy", header(elements));
   const auto size = std::filesystem::file_size(directory / "huge.npy") + 8 * elements;
   std::error_code error;
-  std::filesystem::resize_file(directory / "huge.npy", size, error);  // a hole, which takes no disk
+  std::filesystem::resize_file(directory / "huge.npy", size, error);  // a sparse file
   if (error) GTEST_SKIP() << "the file system does not take such a file: " << error.message();
   expect_refusal(run(stage(), {"--input", directory / "huge.npy"}), 3,
                  {"huge.npy", "takes 8796093022208 bytes", "available"});

@@ -1,6 +1,6 @@
 /// \file
-/// The phases of a timeline, as a profiler sees them. NVTX_INJECTION64_PATH is the path of the
-/// recorder.
+/// Tests the phases of a timeline that NVTX reports to a profiler. NVTX_INJECTION64_PATH is the
+/// path of the recorder.
 
 #include <gtest/gtest.h>
 

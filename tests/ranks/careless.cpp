@@ -1,6 +1,6 @@
 /// \file
 /// A program that frees no MPI object and sends a message from a second thread. The counts must
-/// show both.
+/// show both errors.
 
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>

@@ -1,7 +1,7 @@
 /// \file
-/// Wraps MPI by its profiling interface. It counts messages, their bytes, and calls by threads
-/// other than the first. It also finds objects that are never freed, and can let a call fail on one
-/// rank.
+/// Wraps MPI by its profiling interface. This file counts messages, their bytes, and calls by
+/// threads other than the first. It also finds objects that are never freed, and can let a call
+/// fail on one rank.
 ///
 /// Rank r writes STAIRCASE_COUNTED/r.json at the end. With STAIRCASE_FAILING=CALL,RANK,N, the Nth
 /// call of MPI_CALL on RANK, counted from 1, returns an error without any effect. If CALL is
@@ -82,7 +82,7 @@ void start(MPI_Request request) {
   if (what.is_message) count(what.sends, what.bytes);
 }
 
-/// Ends requests after a wait; `before` contains the requests as they were before it.
+/// Ends requests after a wait; `before` contains the requests as they were before the wait.
 void end(const std::vector<MPI_Request>& before) {
   for (const MPI_Request request : before) {
     const auto found = requests.find(request);

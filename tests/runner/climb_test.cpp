@@ -42,8 +42,8 @@ class Toys {
   bool ranks = false, threads = false;
   std::string header;  // the header comment of their sources
 
-  /// \param seconds the time that the stage reports, for its timed phase if there is one; the whole
-  /// solves take some seconds more, with a median of 2 s more
+  /// \param seconds the time that the stage reports, for its timed phase if there is one; the
+  /// complete solves take a few seconds longer, 2 s in the median
   void add(const std::string& stage, Elements<double> solution, double seconds = 1,
            const std::string& device = "cpu",
            const json& modelled = {{"flops", 1.0}, {"bytes", 1.0}}) {

@@ -1,4 +1,4 @@
-// Loops as people write them: macros, pointer arithmetic, shifts, sizes from the command line. The
+// Loops as people write them: macros, pointer arithmetic, shifts, and command-line sizes. The
 // comment after each loop names its verdict. The comment after a pragma names the claim's verdict.
 
 #include <cmath>

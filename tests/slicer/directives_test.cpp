@@ -1,5 +1,5 @@
 /// \file
-/// Tests how the slicer's own pragmas are read, and which ones are refused.
+/// Tests how the slicer's own pragmas are read, and which pragmas are refused.
 
 #include <slicer/directives.hpp>
 #include <staircase/error.hpp>

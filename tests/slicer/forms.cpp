@@ -1,5 +1,5 @@
 /// \file
-/// Nests to be sliced whose loops and arrays are written in many ways. Each function changes `x`.
+/// Nests to be sliced, with many ways to write loops and arrays. Each function changes `x`.
 
 #include <algorithm>
 #include <array>

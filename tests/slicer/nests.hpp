@@ -20,7 +20,7 @@ struct Affine {
 };
 
 struct Element {
-  int array;  ///< 0 and 1 are matrices, 2 and 3 vectors, 4 a scalar
+  int array;  ///< 0 and 1 are matrices, 2 and 3 are vectors, and 4 is a scalar
   std::vector<Affine> subscripts;
 };
 
@@ -33,7 +33,7 @@ struct Guard {
 struct Statement {
   Element to;
   std::vector<Element> from;
-  int update;  ///< 0 none, 1 a sum, 2 a product
+  int update;  ///< 0: none, 1: a sum, 2: a product
   std::vector<Guard> guards;
 };
 

@@ -18,12 +18,12 @@
 
 namespace oracle {
 
-/// Marks the start of a loop, of an iteration, and the end of a loop.
+/// Mark the start of a loop, the start of an iteration, and the end of a loop.
 void enter(int loop);
 void iterate(int loop);
 void leave(int loop);
 
-/// Marks the end of a loop in its destructor, however the loop is left.
+/// An object whose destructor marks the end of a loop, however the loop is left.
 class Run {
  public:
   explicit Run(int loop) : loop_(loop) { enter(loop); }
@@ -42,7 +42,7 @@ void object(T& declared) {
   remember(&declared, sizeof declared);
 }
 
-/// A clause of OpenMP for an object: 'p'rivate, 'f'irstprivate, 'l'astprivate, 'b'oth of
+/// Declares a clause of OpenMP for an object: 'p'rivate, 'f'irstprivate, 'l'astprivate, 'b'oth of
 /// these, or 'r'eduction.
 /// \param is_seen whether the caller of the function can read the object
 void clause(int loop, char kind, const volatile void* address, std::size_t size, bool is_seen);
@@ -51,8 +51,8 @@ void clause_of(int loop, char kind, T& object, bool is_seen) {
   clause(loop, kind, &object, sizeof object, is_seen);
 }
 
-/// Records that the function has returned. Its own objects no longer exist, and other objects may
-/// reuse their memory.
+/// Records that the function has returned. The function's own objects no longer exist, and other
+/// objects may reuse their memory.
 void returned();
 
 /// Excludes the counter of a loop from its accesses.

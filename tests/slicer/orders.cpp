@@ -37,7 +37,8 @@ void reorder(std::mt19937& random, Case& made) {
   made.asked.push_back(tiles);
 }
 
-/// A variable is written in a loop that reads it, and is then expanded.
+/// Requests the expansion of the array that the first statement of the innermost loop writes. In
+/// most cases, this statement is new, and the next statement reads the element that it writes.
 void expand(std::mt19937& random, Case& made) {
   Nest& nest = made.nests[0];
   std::vector<Statement>& last = nest.before.back();

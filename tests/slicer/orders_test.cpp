@@ -46,8 +46,9 @@ std::vector<const Event*> reads_first(const Case& of, const Events& events, int 
   return reads;
 }
 
-/// Called with pairs of events on the same element, at least one of them a write, whose order the
-/// transformations reverse. For an expanded variable, both events are in the same iteration.
+/// A function that is called with two events on the same element whose order the transformations
+/// reverse. At least one event is a write. For an expanded variable, both events are in the same
+/// iteration.
 using Visit = std::function<void(const Event&, const Event&)>;
 
 void visit_reversed(const Case& of, std::size_t count, int expanded, const Events& events,
@@ -186,7 +187,7 @@ class Orders : public testing::Test {
     for (long size = 2; size <= (is_illegal ? 18 : 6) && !is_read_first; ++size)
       for (const auto& [n, m] : {std::pair{size, size}, {size / 2, size}, {size, size / 2}})
         try_sizes(n, m);
-    // Some elements are read first if a loop that writes them before is empty.
+    // Some elements are read first if an earlier loop that writes them is empty.
     for (long n = -16; n <= 16 && is_illegal && !is_read_first; ++n)
       for (long m = -16; m <= 16; ++m) try_sizes(n, m);
     const Json& pair = ruling.at("pair");

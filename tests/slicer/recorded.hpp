@@ -61,7 +61,7 @@ class Real {
     return {number_, {recording.events.size() - 1}};
   }
   Real& operator=(const Value& value) {
-    // If the sum contains this element once, the assignment is an update of it.
+    // If the sum contains this element once, the assignment is an update of this element.
     std::vector<std::size_t> own;
     for (const std::size_t summand : value.summands)
       if (recording.events[summand].cell == cell_) own.push_back(summand);

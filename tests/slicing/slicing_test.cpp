@@ -1,6 +1,6 @@
 /// \file
-/// Tests the statements of the chapter on slicing about loops, slices and conditions on random
-/// loops, and compares the chapter's tables with a program's output.
+/// Tests, on random loops, the statements of the chapter on slicing. Compares the chapter's tables
+/// with a program's output.
 ///
 /// Usage: slicing_test PROGRAM TABLES [GTEST OPTIONS]
 

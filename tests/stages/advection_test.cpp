@@ -60,7 +60,7 @@ Complex amplitude(const NpyArray& field, std::size_t k, std::size_t l) {
   return sum / static_cast<double>(rows * cols);
 }
 
-/// The factor by which a step multiplies a wave along one direction, from the other form of the
+/// The factor by which a step multiplies a wave along one direction, from another form of the
 /// Lax-Wendroff scheme: 1 - i c sin θ - c² (1 - cos θ).
 Complex symbol(double c, std::size_t k, std::size_t count) {
   const double angle = 2 * pi * static_cast<double>(k) / static_cast<double>(count);

@@ -38,7 +38,7 @@ ProcessResult run(const Matrix& a, const Directory& directory) {
   return run_process({program, "--input", directory / "a.npy", "--output", directory / "c.npy"});
 }
 
-/// The product that the program computes of a matrix.
+/// The product AᵀA that the program computes for a matrix.
 Matrix product_of(const Matrix& a) {
   const Directory directory;
   const ProcessResult result = run(a, directory);
@@ -155,7 +155,7 @@ TEST_F(Bound, HoldsForRowsOfAllSizes) {
 }
 
 TEST_F(Bound, HoldsForAColumnOfAllSizes) {
-  // The other columns contain a tenth of small values, which is less than a quarter.
+  // In the other columns, a tenth of the values are small, which is less than a quarter.
   const auto element = [&](auto k, auto i) {
     return (i == 37 ? std::pow(10, uniform(-20, 20)) : k % 10 == 0 ? 1e-10 : 1) * normal();
   };

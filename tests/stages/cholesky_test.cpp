@@ -50,7 +50,7 @@ ProcessResult run(const Matrix& a, Arguments arguments, const std::string& outpu
   return run_process(arguments, options);
 }
 
-/// The factor that the program computes of a matrix; without elements if the program refuses the
+/// The factor that the program computes for a matrix; without elements if the program refuses the
 /// matrix.
 Matrix factor(const Matrix& a, const std::string& precision, Arguments arguments = {},
               const ProcessOptions& options = {}) {
@@ -118,7 +118,7 @@ testing::AssertionResult is_within_bound(const Matrix& a, const Matrix& l,
   return testing::AssertionSuccess();
 }
 
-/// L⁻¹| of the diagonal block of L from row and column `first` up to `last`.
+/// The magnitudes |L⁻¹| for the diagonal block of L from row and column `first` up to `last`.
 LongNumbers inverse_sizes(const Matrix& l, std::size_t first, std::size_t last) {
   const std::size_t size = last - first;
   LongNumbers inverse(size * size);
@@ -132,12 +132,12 @@ LongNumbers inverse_sizes(const Matrix& l, std::size_t first, std::size_t last) 
   return inverse;
 }
 
-/// The rows of a panel are X̂ c, with X̂ the computed inverse of the diagonal tile and c a
-/// partially updated row of A. |L X̂ - I| is within γ |L| |X̂| (Du Croz and Higham, "Stability of
-/// Methods for Matrix Inversion", IMA Journal of Numerical Analysis 12, 1992, method 1). A row of
-/// the panel times the tile therefore has an error of 2 γ |L|
-/// L⁻¹| |c|, in addition to the errors of earlier products. Any inverse of a part of the tile is a
-/// part of the tile's inverse.
+/// Whether |A - L Lᵀ| is within the bound for programs that multiply by inverses. The rows of a
+/// panel are X̂ c, with X̂ the computed inverse of the diagonal tile and c a partially updated row
+/// of A. |L X̂ - I| is within γ |L| |X̂| (Du Croz and Higham, "Stability of Methods for Matrix
+/// Inversion", IMA Journal of Numerical Analysis 12, 1992, method 1). A row of the panel times the
+/// tile therefore has an error of 2 γ (|L| |L⁻¹| |c|), in addition to the errors of earlier
+/// products. Any inverse of a part of the tile is a part of the tile's inverse.
 testing::AssertionResult is_within_inverted_bound(const Matrix& a, const Matrix& l,
                                                   const std::string& precision) {
   if (auto result = is_factor(a, l); !result) return result;
@@ -296,7 +296,7 @@ TEST_F(Residual, OfMatricesLikeThatOfHilbertIsSmall) {
     expect_right(matrix_of(n, [&](std::size_t i, std::size_t j) {
       return 1 / static_cast<double>(i + j + 1) + (i == j ? 1e-3 : 0);
     }));
-  // A very ill-conditioned matrix, as long as f64 can factorise it.
+  // Very ill-conditioned matrices that f64 can still factorise.
   for (const std::size_t n : {3, 7}) {
     Matrix a = matrix_of(n, [](std::size_t i, std::size_t j) { return i == j ? 1 : 0; });
     for (std::size_t i = 0; i < n; ++i)
@@ -362,7 +362,7 @@ TEST_F(Residual, LeavesTheFactorOfLapack) {
       const Matrix l = factor(a, precision);
       ASSERT_EQ(l.n, n);
       const LongNumbers inverse = inverse_sizes(expected, 0, n);
-      LongNumbers m(n * n), lower(n * n);  // L⁻¹| |L|, and the lower triangle of its square
+      LongNumbers m(n * n), lower(n * n);  // |L⁻¹| |L|, and the lower triangle of its square
       const long double bound = (inverted ? 9 : 3) * gamma(n + 4, precision);
       for (std::size_t i = 0; i < n; ++i)
         for (std::size_t k = 0; k <= i; ++k)
@@ -383,7 +383,7 @@ TEST_F(Residual, LeavesTheFactorOfLapack) {
 
 // --- Refused matrices
 
-/// A negative pivot at each side of the boundaries of warps, blocks, tiles and panels.
+/// A negative pivot on each side of the boundaries of warps, blocks, tiles and panels.
 TEST_F(Residual, IsNotComputedWhereAPivotIsNegative) {
   const std::map<std::size_t, std::vector<std::size_t>> of_size{
       {130, {1, 31, 32, 33, 63, 64, 65, 129}},
@@ -422,7 +422,8 @@ TEST_F(Residual, IsNotComputedWhereAPivotIsZero) {
   }
 }
 
-/// G Gᵀ of integers with fewer columns than rows: no sum of the pivots rounds.
+/// G Gᵀ for a matrix G of integers with fewer columns than rows: the sums of the pivots need no
+/// rounding.
 TEST_F(Residual, IsNotComputedOfASemidefiniteMatrix) {
   for (const std::size_t n : {2, 40, 100, 150}) {
     const std::size_t rank = n / 2;
@@ -548,7 +549,7 @@ TEST_F(Gpus, InAnyNumberGiveTheSameDigits) {
     }
 }
 
-/// More GPUs than panels.
+/// There are more GPUs than panels.
 TEST_F(CpuDevices, WithoutAPanelDoNothing) {
   const Matrix a = well_conditioned(300);
   EXPECT_TRUE(is_right(

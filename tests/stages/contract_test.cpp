@@ -146,7 +146,8 @@ TEST_P(Solution, MatchesStageZero) {
   expect_match(settings_of(test_case.parameters), precision);
 }
 
-/// Each case in each precision; with sanitizers, which do not look at values, in one of them.
+/// Each case in each precision; with sanitizers, which do not check values, each case in one
+/// precision.
 std::vector<CaseInPrecision> cases_in_precisions() {
   std::vector<CaseInPrecision> chosen;
   const auto cases = test_cases();
@@ -195,14 +196,14 @@ struct Input {
 
   /// The smallest value that tests generate; the largest is `typical`.
   double least() const { return std::max(min, -typical); }
-  /// The shape of a single row with a number of elements.
+  /// The shape of a single row with the given number of elements.
   std::vector<std::size_t> row(std::size_t elements) const {
     std::vector<std::size_t> shape(rank, 1);
     shape.back() = elements;
     return shape;
   }
 
-  /// A number of elements, clamped to the allowed range.
+  /// The given number of elements, clamped to the allowed range.
   std::size_t allowed(std::size_t elements) const {
     return std::clamp(elements, least_elements, most_elements);
   }
@@ -334,7 +335,7 @@ TEST(RandomProblem, MatchesStageZeroOnRandomSizesAndInputs) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
   std::mt19937_64 random(seed);
-  // With sanitizers, a single row and the smallest extents.
+  // With sanitizers, only the draws with a single row and with the smallest extents are tested.
   for (int draw = SANITIZED ? 1 : 0; draw < 4; draw += SANITIZED ? 2 : 1) {
     const Directory directory;
     const std::vector<NpyArray> arrays = random_inputs(random, draw);
@@ -374,8 +375,8 @@ TEST(Record, ContainsEveryRepeatAndItsPhases) {
   const ProcessResult result = run(arguments);
   ASSERT_EQ(result.status, 0) << result.err;
   const json record = json::parse(result.out);
-  const json& phase = record.at("timed_phase");  // some stages report it only as an interval that
-                                                 // overlaps their phases
+  const json& phase = record.at("timed_phase");  // some stages report this phase only as an
+                                                 // interval that overlaps their phases
   EXPECT_EQ(record.value("awake", false),
             wakes && (phase.is_null() || record.at("repeats")[0].at("phases").contains(phase)));
   EXPECT_EQ(record.at("workload"), description().at("workload"));
@@ -508,8 +509,8 @@ std::vector<std::pair<std::string, json>> sizes() {
   return sizes;
 }
 
-/// A lower bound for the bytes of the largest problem; `tiny` is the record of the smallest
-/// problem.
+/// A lower bound for the memory, in bytes, of the largest problem; `tiny` is the record of the
+/// smallest problem.
 double largest_memory(const json& tiny) {
   double bytes = tiny.at("memory").at("array_bytes");  // grows at least in proportion to each size
   for (const auto& [name, parameter] : sizes())
@@ -522,7 +523,7 @@ TEST(Memory, ThatIsNotThereIsRefused) {
   for (const auto& [name, parameter] : sizes())
     arguments.insert(arguments.end(),
                      {"--set", fmt::format("{}={}", name, std::lround(most_of(parameter)))});
-  // A stage may have its own limit, and name it in the refusal.
+  // A stage may have its own limit, and name this limit in the refusal.
   const ProcessResult result = run(arguments);
   if (result.status == 2)
     expect_refusal(result, 2, {"at most"});
@@ -530,8 +531,8 @@ TEST(Memory, ThatIsNotThereIsRefused) {
     expect_refusal(result, 3, {"bytes"});
 }
 
-/// A stage names the compute capability that it needs, and refuses a GPU of the next lower one. A
-/// stage without such a requirement runs on the lowest capability of all.
+/// A stage names the compute capability that it needs, and refuses a GPU with the next lower
+/// capability. A stage without such a requirement runs on the lowest capability of all.
 TEST(Needs, ThatAreNotThereAreNotAvailable) {
   if (description().at("device") == "gpu") GTEST_SKIP() << "a GPU has no other capability";
   const json needs = description().at("needs");

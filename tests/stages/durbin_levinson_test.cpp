@@ -1,10 +1,10 @@
 /// \file
-/// Checks a program of the Durbin-Levinson recursion against results that are known without it:
+/// Checks a program of the Durbin-Levinson recursion against independently known results:
 /// durbin_levinson_test PROGRAM [large]. The large cases are for fast programs.
 ///
 /// Partial autocorrelations of ARFIMA(0, d, 0) are known exactly. Autocorrelations that are
-/// computed from random reflection coefficients must reproduce these. A direct product yields the
-/// residual of y.
+/// computed from random reflection coefficients must reproduce these coefficients. A direct product
+/// yields the residual of y.
 
 #include <fmt/format.h>
 
@@ -154,7 +154,7 @@ long double coefficient_bound(const Numbers& r, const Numbers& alpha,
 }
 
 /// The bound for ARFIMA, where the magnitudes in a large matrix make the other bound far too wide.
-/// It is the error of a random walk, divided twice by beta.
+/// The bound is the error of a random walk, divided twice by beta.
 long double arfima_bound(const Numbers& alpha, const std::string& precision) {
   long double beta = 1;
   for (const double a : alpha) beta *= 1 - static_cast<long double>(a) * a;

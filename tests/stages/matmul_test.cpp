@@ -2,8 +2,8 @@
 /// Checks matrix products against results from outside of the stages: matmul_test PROGRAM [GTEST
 /// OPTIONS].
 ///
-/// Programs whose slices respect a budget are checked for that; a program's refusal shows whether
-/// it has slices.
+/// If a program has slices, the tests also check that the slices respect a budget. A program has
+/// slices if it refuses a budget that is too small.
 
 #include "../../stages/matmul/matmul.hpp"
 
@@ -52,7 +52,7 @@ NpyArray matrix(std::size_t rows, std::size_t cols, Element element) {
   return {{rows, cols}, values};
 }
 
-/// The product of two matrices, by the program.
+/// The product of two matrices, computed by the program.
 NpyArray product(const NpyArray& a, const NpyArray& b, Arguments arguments = {},
                  const ProcessOptions& options = {}) {
   const Directory directory;
@@ -90,13 +90,13 @@ Arguments many_slices(const Shape& shape) {
 
 // --- The product
 
-/// Additional roundings of a product beyond the m roundings of a sum. If factors are split into two
-/// tf32 numbers, the splitting loses 2 u per factor, and the omitted product of the low parts loses
-/// 4 u. The three products are added with truncation, which loses 2 u each.
+/// The number of roundings of a product beyond the m roundings of a sum. If factors are split into
+/// two tf32 numbers, the splitting loses 2 u per factor, and the omitted product of the low parts
+/// loses 4 u. The three products are added with truncation, which loses 2 u each.
 double more_roundings() { return program.find("split_tf32") == std::string::npos ? 0 : 14; }
 
 /// Checks each element against the standard bound of a sum of m rounded products: m u / (1 - m u)
-/// times the sum of their magnitudes, which are computed here in long double.
+/// times the sum of the products' magnitudes. This sum is computed here in long double.
 template <typename T>
 void expect_sums(const NpyArray& c, const Elements<T>& a, const Elements<T>& b, const Shape& shape,
                  double u) {
@@ -139,8 +139,8 @@ TEST(Product, IsASumOfRoundedProductsInF64) { expect_products<double>("f64", 0x1
 
 TEST(Product, IsASumOfRoundedProductsInF32) { expect_products<float>("f32", 0x1p-24); }
 
-/// Checks longer sums, and more tiles than a stage has at once. The errors of positive numbers do
-/// not cancel.
+/// Checks longer sums, and more tiles than a stage processes at once. The errors of positive
+/// numbers do not cancel.
 template <typename T>
 void expect_large_products(const std::string& precision, double u) {
   if (!offers(precision)) return;
@@ -236,8 +236,8 @@ TEST(Product, WithAPermutationMovesRowsOrColumns) {
   }
 }
 
-/// Elements of A times elements of B, each a multiple of 2⁻²³ from -1 to 1: f64 represents their
-/// product exactly.
+/// Each element of A and of B is a multiple of 2⁻²³ from -1 to 1, so f64 represents the products of
+/// two elements exactly.
 TEST(Numbers, ThatAreRandomAreTheSameInBothPrecisions) {
   if (!offers("f64") || !offers("f32")) return;
   const auto numbers = [&](const std::string& precision, int seed) {
@@ -354,7 +354,7 @@ TEST(Slices, RunAlongRowsFirst) {
 }
 
 /// Among all cuts for which the sets of buffers fit into the budget, none transfers fewer elements
-/// of A and B.
+/// of A and B than the chosen cut.
 TEST(Slices, FitIntoTheBudgetAndMoveTheLeast) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
@@ -370,8 +370,8 @@ TEST(Slices, FitIntoTheBudgetAndMoveTheLeast) {
     expect_each_cell_once(problem, slices);
     EXPECT_LE(bytes_of(problem, slices.rows, slices.cols, buffers), problem.budget);
     const std::size_t moved = slices.sn * l + slices.sl * n;
-    // If a side is cut into s slices of length ⌈l / s⌉, less than half of them are empty and are
-    // left out.
+    // If a side is cut into s slices of length ⌈l / s⌉, fewer than half of the slices are empty.
+    // Empty slices are left out.
     EXPECT_GE(4 * slices.count(), std::min(l * n, least));
     for (std::size_t sl = 1; sl <= l; ++sl)
       for (std::size_t sn = 1; sn <= n; ++sn) {
@@ -441,7 +441,8 @@ TEST(Panels, HaveSidesOfAtMost2048) {
   EXPECT_EQ(slices.cols, 1025u);
 }
 
-/// Lines that need memory in a panel, and more memory while the longest line is in transit.
+/// Each line needs memory in its panel, and the longest line needs more memory while it is in
+/// transit.
 TEST(Panels, CountTheBytesOfTheirLines) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
@@ -557,7 +558,8 @@ TEST(Budget, IsTheMemoryOfTheDeviceWhereNoneIsGiven) {
 
 // --- A device that fails
 
-/// The CPU device can simulate its failure at any kernel or copy. Libraries may launch few of them.
+/// The CPU device can simulate its failure at any kernel or copy. Libraries may launch only few
+/// kernels.
 TEST(CpuDevice, ThatFailsDuringASolveIsReportedInASentence) {
   for (const int at : {1, 2, 4, 7, 20}) {
     const Directory directory;

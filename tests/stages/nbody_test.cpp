@@ -300,9 +300,9 @@ struct Forces {
   std::vector<Real> a_off, j_off;
 };
 
-/// The forces by the formulas of the page. The error bounds include errors x_off and v_off of
-/// positions and velocities, and rounding errors of `sum` relative to the magnitudes of a sum's
-/// terms.
+/// The forces, computed by the formulas of the page. The error bounds account for errors x_off and
+/// v_off of positions and velocities. They also account for rounding errors of each sum, which are
+/// at most `sum` times the magnitudes of its terms.
 Forces forces_on(const Bodies& bodies, Real softening, Real sum, const std::vector<Real>& x_off,
                  const std::vector<Real>& v_off) {
   const std::size_t n = bodies.size();

@@ -52,7 +52,7 @@ ProcessResult run(const System& system, Arguments arguments, const std::string& 
   return run_process(arguments, options);
 }
 
-/// The solution that the program computes of a system.
+/// The solution that the program computes for a system.
 Numbers solve(const System& system, const std::string& precision, Arguments arguments = {},
               const ProcessOptions& options = {}) {
   const Directory directory;
@@ -101,7 +101,7 @@ LongNumbers inverse(const System& system, std::size_t first, std::size_t last) {
   return inverse;
 }
 
-/// L| |L⁻¹| |c| for a diagonal block.
+/// The product |L| |L⁻¹| |c| for a diagonal block.
 LongNumbers spread(const System& system, std::size_t first, const LongNumbers& c) {
   const std::size_t size = c.size();
   const LongNumbers of_block = inverse(system, first, first + size);
@@ -164,16 +164,15 @@ testing::AssertionResult is_within_bound(const System& system, const Numbers& x,
   return testing::AssertionSuccess();
 }
 
-/// The same check if a block's unknowns are X̂ c, with c the partially updated part of b. The
-/// inverse X̂ satisfies
-/// L X̂ - I| <= γ |L| |X̂| (Du Croz and Higham, "Stability of Methods for Matrix Inversion", IMA
-/// Journal of Numerical Analysis 12, 1992, method 1). The bound is γ_n (|c| + |L| |x|) + 2 γ |L|
-/// |L⁻¹| |c|, where L in the last term is the diagonal block. Here, X̂ is computed with divisions
-/// instead of multiplications, for which three more roundings are allowed. If blocks are inverted
-/// by halves, one of the two factors |L| |L⁻¹| is replaced by their E. If the block N on the left
-/// of the diagonal is multiplied by the inverse, unknowns are X̂ c' + fl(-X̂ N) x'. The roundings
-/// are then those of sums of 64 and of 128 terms, with magnitudes |c'| + |N| |x'|, because c may
-/// cancel.
+/// The same check for programs in which a block's unknowns are X̂ c, with c the partially updated
+/// part of b. The inverse X̂ satisfies |L X̂ - I| <= γ |L| |X̂| (Du Croz and Higham, "Stability of
+/// Methods for Matrix Inversion", IMA Journal of Numerical Analysis 12, 1992, method 1). The bound
+/// is γ_n (|c| + |L| |x|) + 2 γ |L| |L⁻¹| |c|, where L in the last term is the diagonal block.
+/// Here, X̂ is computed with divisions instead of multiplications, for which three more roundings
+/// are allowed. If blocks are inverted by halves, one of the two factors |L| |L⁻¹| is replaced by
+/// the E of left_by_halves(). If the block N on the left of the diagonal is multiplied by the
+/// inverse, unknowns are X̂ c' + fl(-X̂ N) x'. The roundings are then those of sums of 64 and of
+/// 128 terms, with magnitudes |c'| + |N| |x'|, because c may cancel.
 testing::AssertionResult is_within_inverted_bound(const System& system, const Numbers& x,
                                                   const std::string& precision) {
   const std::size_t n = system.size();
@@ -213,7 +212,7 @@ testing::AssertionResult is_right(const System& system, const Numbers& x,
                   : is_within_bound(system, x, precision);
 }
 
-/// L| times a bound for |x|, which is |x| itself or |L⁻¹| |b|.
+/// The product of |L| and a bound for |x|, which is |x| itself or |L⁻¹| |b|.
 LongNumbers spread_of(const System& system, const Numbers& x) {
   if (inverted) return spread(system, 0, LongNumbers(system.b.begin(), system.b.end()));
   LongNumbers sums(x.size());
@@ -338,7 +337,7 @@ TEST_F(Residual, IsSmallWithAnyNumberOfThreads) {
         << threads;
 }
 
-/// Programs that hold all of L ignore this option.
+/// Programs that store all of L at once ignore this option.
 TEST_F(Residual, IsSmallWithinABudget) {
   for (const std::size_t n : {1, 64, 129, 200, 257, 509}) {
     const System system = well_conditioned(n);
@@ -346,7 +345,7 @@ TEST_F(Residual, IsSmallWithinABudget) {
     for (const std::size_t budget : {of_block, 2 * of_block + 7, 3 * of_block})
       expect_right(system, {"--set", fmt::format("budget={}", budget)});
   }
-  // More than two panels of the size that is used without a budget.
+  // This system has more than two panels of the size that is used without a budget.
   if (program.find("-09_") != std::string::npos) expect_right(well_conditioned(2100));
 }
 
@@ -372,13 +371,14 @@ TEST_F(Residual, OfIntegersIsZero) {
     for (double& value : x) value = static_cast<double>(random()() % 9) - 4;
     for (std::size_t i = 0; i < n; ++i)
       system.b[i] = static_cast<double>(product(system, i, 0, i + 1, x).value);
-    // The inverse of such a block also contains integers, of up to some millions.
+    // The inverse of such a block also contains integers, which are as large as several million.
     for (const std::string& precision : inverted ? Arguments{"f64"} : Arguments{"f64", "f32"})
       EXPECT_EQ(solve(system, precision), x) << n << " unknowns in " << precision;
   }
 }
 
-/// x - x'| is within 2 γ_n |L⁻¹| |L| |x| for two solutions whose residuals are within their bound.
+/// For two solutions x and x' whose residuals are within their bound, the difference |x - x'| is
+/// within 2 γ_n |L⁻¹| |L| |x|.
 TEST_F(Residual, LeavesTheSolutionOfLapack) {
   for (const std::size_t n : {1, 2, 33, 129, 200}) {
     const System system = well_conditioned(n);
@@ -439,7 +439,7 @@ class Sides : public Residual {
 };
 
 /// Sizes around warps and blocks, with more or fewer right-hand sides than unknowns. Libraries
-/// multiply by inverses at least of pivots, which adds one rounding compared with a quotient.
+/// multiply at least by the inverses of pivots, which adds one rounding compared with a division.
 TEST_F(Sides, AreSolvedEachWithinItsBound) {
   const bool of_library = program.find("baseline") != std::string::npos;
   const auto check = of_library ? is_within_inverted_bound : is_right;
@@ -583,7 +583,7 @@ TEST_F(Residual, IsNotComputedWhereUnknownsOverflow) {
     expect_refusal(run(system, {"--precision", precision}, ""), 2, {"unknown ", "overflows"});
 }
 
-/// Systems that substitution solves, but whose diagonal block has no inverse in f32.
+/// Substitution solves these systems, but their diagonal block has no inverse in f32.
 TEST_F(Residual, IsNotComputedWhereAnInverseOverflows) {
   constexpr std::size_t n = 64;
   System growing = system_of(n, [](std::size_t i, std::size_t j) { return i == j ? 1 : -1000; });

@@ -1,5 +1,5 @@
 /// \file
-/// The definition of ranks_of_program() for programs that always are a single process.
+/// The definition of ranks_of_program() for programs that always consist of a single process.
 
 #include <harness/ranks.hpp>
 

@@ -1,7 +1,7 @@
 /// \file
 /// Asynchronous bulk copies of contiguous bytes between global and shared memory by the Tensor
-/// Memory Accelerator (TMA), and barriers that wait for them. The copies and barriers need compute
-/// capability 9.0 or later. Source: PTX ISA, "cp.async.bulk", "st.async" and "mbarrier".
+/// Memory Accelerator (TMA), and barriers that wait for these copies. The copies and barriers need
+/// compute capability 9.0 or later. Source: PTX ISA, "cp.async.bulk", "st.async" and "mbarrier".
 
 #pragma once
 

@@ -47,7 +47,7 @@ inline constexpr unsigned resident_threads = 1536;
 inline constexpr unsigned resident_threads = 2048;
 #endif
 
-/// Throws if the GPU allows less than `bytes` bytes of shared memory per thread block.
+/// Throws if the GPU allows fewer than `bytes` bytes of shared memory per thread block.
 /// \throws NotAvailable
 void require_shared_memory(std::size_t bytes);
 
@@ -114,8 +114,8 @@ class DeviceArray : public View<T, rank> {
     check(cudaMemcpy(host, this->data(), bytes_, cudaMemcpyDeviceToHost));
   }
 
-  /// Copies the first rows and columns to a matrix in host memory, which must not be larger than
-  /// this array.
+  /// Copies the first rows and columns to a matrix in host memory. The matrix must not be larger
+  /// than this array.
   void copy_corner_to(View<T, 2> host) const requires(rank == 2) {
     check(cudaMemcpy2D(host.data(), host.extent(1) * sizeof(T), this->data(),
                        this->extent(1) * sizeof(T), host.extent(1) * sizeof(T), host.extent(0),

@@ -56,8 +56,8 @@ class Worker {
   std::thread thread_;
 };
 
-/// The workers of this program. Creates workers until there are at least `wanted`. Only one thread
-/// may call this function.
+/// The workers of this program. Creates workers until there are at least `wanted` workers. Only one
+/// thread may call this function.
 inline std::deque<Worker>& workers(std::size_t wanted) {
   static std::deque<Worker> all;
   while (all.size() < wanted) all.emplace_back();

@@ -2,13 +2,13 @@
 /// Products of small matrices by a whole warp: C += A·B, on the tensor cores of a GPU.
 ///
 /// Each function is one PTX instruction `mma.sync.aligned.mMnNkK.row.col`; A is M×K, B is K×N, C is
-/// M×N. All 32 lanes call it together. The elements of a matrix are distributed over the lanes; the
-/// elements of one lane are called the lane's *fragment*. A 32-bit or 64-bit register of a fragment
-/// contains `packed` elements: 1 of f64 and tf32, 2 of f16 and bf16, 4 of s8. The first element is
-/// in the lowest bits. The PTX ISA, "Matrix multiply-accumulate operation using mma instruction",
-/// defines the positions of the elements for each shape. For the shapes in this file, all
-/// definitions follow one rule, which position_in_a(), position_in_b() and position_in_c()
-/// implement. With `group = lane / 4` and `member = lane % 4`:
+/// M×N. All 32 lanes call the function together. The elements of a matrix are distributed over the
+/// lanes; the elements of one lane are called the lane's *fragment*. A 32-bit or 64-bit register of
+/// a fragment contains `packed` elements: 1 for f64 and tf32, 2 for f16 and bf16, and 4 for s8. The
+/// first element is in the lowest bits. The PTX ISA, "Matrix multiply-accumulate operation using
+/// mma instruction", defines the positions of the elements for each shape. For the shapes in this
+/// file, all definitions follow one rule, which position_in_a(), position_in_b() and
+/// position_in_c() implement. With `group = lane / 4` and `member = lane % 4`:
 ///
 /// | element e of register r | row | column |
 /// |---|---|---|
@@ -31,7 +31,7 @@
 /// | mma_f16_m16n8k16 | f16 | f32 | 4, 2, 4 | sm_80 |
 ///
 /// Sums in f64 are as accurate as a sequence of fused multiply-adds. Sums in f32 are less accurate
-/// than in IEEE arithmetic, and their order is not specified.
+/// than in IEEE arithmetic, and the order of the additions is not specified.
 
 #pragma once
 
@@ -273,7 +273,7 @@ __device__ inline void mma_s8_m16n8k32(std::int32_t (&c)[4], const std::uint32_t
 #endif
 }
 
-/// The elements of A and B must be results of to_tf32().
+/// Computes C += A·B for elements of A and B that are results of to_tf32().
 __device__ inline void mma_tf32_m16n8k8(float (&c)[4], const std::uint32_t (&a)[4],
                                         const std::uint32_t (&b)[2]) {
 #ifdef STAIRCASE_CUDA_ON_CPU

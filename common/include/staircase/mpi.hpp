@@ -73,7 +73,8 @@ inline Communicator periodic_grid(std::size_t p, std::size_t q) {
   return Communicator(made);
 }
 
-/// The ranks before and after this rank along a direction of a grid: 0 is y, 1 is x.
+/// The ranks before and after this rank along a direction of a grid. Direction 0 is y, and
+/// direction 1 is x.
 inline std::pair<int, int> neighbours(MPI_Comm grid, int direction) {
   int previous = 0, next = 0;
   check(MPI_Cart_shift(grid, direction, 1, &previous, &next));
@@ -172,7 +173,7 @@ class Window {
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
-  /// The part of the rank `rank` of the machine's communicator.
+  /// The part that rank `rank` of the machine's communicator owns.
   std::span<T> part(int rank) const {
     MPI_Aint bytes = 0;
     int unit = 0;

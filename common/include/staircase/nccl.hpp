@@ -1,5 +1,6 @@
 /// \file
-/// Helpers for NCCL calls in stages for several GPUs: checked status, groups and communicators.
+/// Helpers for NCCL calls in stages for several GPUs: checks of the status, groups of calls, and
+/// communicators.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 /// \file
-/// Moves registers from some warps of a thread block to others. Registers can be moved only in code
-/// for sm_90a; in other code, the functions have no effect.
+/// Moves registers from some warps of a thread block to other warps. Registers can be moved only in
+/// code for sm_90a; in other code, the functions have no effect.
 ///
 /// All threads of a block start with the same number of registers. The four warps of a warpgroup
 /// change this number together, so all 128 threads must call the function. Source: PTX ISA,

@@ -21,7 +21,7 @@ constexpr std::size_t product(const std::array<std::size_t, rank>& extents) {
   return size;
 }
 
-/// A reference to a dense row-major array that it does not own. For a matrix, `a(i, j)` is element
+/// A non-owning reference to a dense row-major array. For a matrix, `a(i, j)` is element
 /// `i * extent(1) + j`.
 ///
 /// Copying a view copies no elements. Indices are not checked.

@@ -34,7 +34,8 @@ constexpr __host__ __device__ WarpgroupPosition position_in_warpgroup(unsigned t
           index / 4 * 8 + thread % 4 * 2 + index % 2};
 }
 
-/// Whether the GPU has wgmma instructions and the program was built for them (`gpu_arch` 90a).
+/// Whether the GPU has wgmma instructions, and the program was built with these instructions
+/// (`gpu_arch` 90a).
 inline bool has_wgmma() {
 #if defined(STAIRCASE_GPU_ARCH_90A) || defined(STAIRCASE_CUDA_ON_CPU)
   cudaDeviceProp properties{};

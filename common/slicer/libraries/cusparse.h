@@ -1,6 +1,6 @@
 /// \file
-/// Replaces the header of cuSPARSE in the slicer. It declares only what the project uses, so the
-/// slicer needs no toolkit to read a source.
+/// Replaces the header of cuSPARSE in the slicer. This file declares only the functions and types
+/// that the project uses, so the slicer needs no toolkit to read a source.
 
 #pragma once
 

@@ -69,7 +69,7 @@ def draw_added(canvas):
 
 
 def draw(canvas):
-    """Draws stage 09 on the left or above, stage 10 beside or below it."""
+    """Draws stage 09 on the left or above, and stage 10 beside or below it."""
     names = "09: all of R, eight values per point", "10: the increment, seven values"
     for panel, name, draw_one in zip(canvas.panels(2), names, (draw_anew, draw_added)):
         panel.text(170, 12, name, bold=True)

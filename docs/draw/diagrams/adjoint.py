@@ -1,4 +1,4 @@
-"""The same product of steps from the right, one sweep per option, and from the left, one sweep for all."""
+"""The same product of steps, computed from the right with one sweep per option, and from the left with one sweep for all."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
@@ -16,7 +16,7 @@ STEPS = ("today", "", "", "maturity")
 
 
 def grid(canvas, x, y, colour, fill=0.12, point=False):
-    """Draws a grid; if `point` is set, one point of it is marked."""
+    """Draws a grid; if `point` is set, one point of the grid is marked."""
     canvas.box(x, y, 40, 40, colour=colour, fill=fill)
     for m in range(1, 4):
         canvas.line((x + 10 * m, y), (x + 10 * m, y + 40), width=0.4, opacity=0.5)

@@ -32,7 +32,7 @@ def of_y(_, k):
 
 
 def of_sum(i, k):
-    """The colour and opacity of an element of sum when some terms have been added."""
+    """The colour and opacity of an element of the array sum after some terms have been added."""
     return (ORANGE, 0.6) if (k, i) == (K, TERM) else (INK, 0.22 if (k, i) < (K, TERM) else 0)
 
 
@@ -68,6 +68,6 @@ def draw_rows(canvas):
 
 
 def draw(canvas):
-    """Draws stage 00 on the left or above, stage 01 beside or below it."""
+    """Draws stage 00 on the left or above, and stage 01 beside or below it."""
     for panel, draw_one in zip(canvas.panels(2), (draw_all, draw_rows)):
         draw_one(panel)

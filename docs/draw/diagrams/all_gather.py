@@ -47,7 +47,7 @@ def draw_way(canvas, name, is_handed_on):
 
 
 def draw(canvas):
-    """Draws stage 11 on the left or above, stage 14 beside or below it."""
+    """Draws stage 11 on the left or above, and stage 14 beside or below it."""
     each, together = canvas.panels(2, 330)
     draw_way(each, "11: each GPU fetches all", False)
     draw_way(together, "14: each GPU fetches a part", True)

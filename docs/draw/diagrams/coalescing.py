@@ -16,7 +16,7 @@ NUMBERS, WIDTH = 64, 5
 
 
 def strip(canvas, name, number_of, sums):
-    """Draws lanes above, memory below."""
+    """Draws lanes above, and memory below."""
     canvas.text(170, 12, name, bold=True)
     touched = [number_of(lane) for lane in range(8)]
     left, top = 10, 140

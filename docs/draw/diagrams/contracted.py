@@ -1,4 +1,4 @@
-"""The arrays that stage 07 of local volatility stores for each option, and those that stage 08 stores once."""
+"""The arrays that stage 07 of local volatility stores for each option, and the arrays that stage 08 stores once."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
@@ -67,6 +67,6 @@ def draw_once(canvas):
 
 
 def draw(canvas):
-    """Draws stage 07 on the left or above, stage 08 beside or below it."""
+    """Draws stage 07 on the left or above, and stage 08 beside or below it."""
     for panel, draw_one in zip(canvas.panels(2), (draw_each, draw_once)):
         draw_one(panel)

@@ -60,6 +60,6 @@ def draw_sum(canvas):
 
 
 def draw(canvas):
-    """Draws the pairs on the left or at the top, the sum to their right or below."""
+    """Draws the pairs on the left or at the top, and the sum to their right or below."""
     for panel, draw_one in zip(canvas.panels(2), (draw_deal, draw_sum)):
         draw_one(panel)

@@ -37,7 +37,7 @@ def draw_deal(canvas, name, owner):
 
 
 def draw(canvas):
-    """Draws contiguous parts on the left or above, cyclic distribution on the right or below."""
+    """Draws contiguous parts on the left or above, and cyclic distribution on the right or below."""
     parts, dealt = (panel.part(86, 44) for panel in canvas.panels(2, 330))
     draw_deal(parts, "a contiguous part each", lambda p: p * len(COLOURS) // PANELS)
     draw_deal(dealt, "cyclic distribution", lambda p: p % len(COLOURS))

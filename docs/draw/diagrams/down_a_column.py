@@ -52,7 +52,7 @@ def draw_column(canvas):
 
 
 def draw(canvas):
-    """Draws A on the left or above, B beside or below it."""
+    """Draws A on the left or above, and B beside or below it."""
     if canvas.is_wide:
         row, column = canvas.panels(2)
     else:

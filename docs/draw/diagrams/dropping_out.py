@@ -67,7 +67,7 @@ def draw_step(canvas):
 
 
 def draw(canvas):
-    """Draws a block on the left or above, a step to its right or below it."""
+    """Draws a block on the left or above, and a step to its right or below it."""
     block, step = canvas.panels(2)
     block.text(170, 12, "07: the sum of a block", bold=True)
     draw_block(block.part(36, 34))

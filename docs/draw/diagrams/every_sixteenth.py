@@ -59,7 +59,7 @@ def draw_thread(canvas):
 
 
 def draw(canvas):
-    """Draws the bands on the left or above, the tile beside or below them."""
+    """Draws the bands on the left or above, and the tile beside or below them."""
     bands, thread = canvas.panels(2, 340)
     draw_bands(bands.part(84, 52))
     draw_thread(thread.part(78, 52))

@@ -51,7 +51,7 @@ def draw_once(canvas):
 
 
 def draw(canvas):
-    """Draws stage 08 on the left or above, stage 09 beside or below it."""
+    """Draws stage 08 on the left or above, and stage 09 beside or below it."""
     names = "08: each option factorises", "09: factorised once, for all"
     for panel, name, draw_one in zip(canvas.panels(2), names, (draw_each, draw_once)):
         panel.text(170, 12, name, bold=True)

@@ -1,5 +1,5 @@
-"""The streams of two GPUs in stage 13 of Cholesky: one GPU factorises a panel and the other one fetches it. Lengths are
-not to scale."""
+"""The streams of two GPUs in stage 13 of Cholesky: one GPU factorises a panel and the other GPU fetches the panel. Lengths
+are not to scale."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, PURPLE
 
@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def scheme():
-    """Stream, begin, length and name of each step, computed from the waits of the program, and arrows from panels to
+    """Stream, start, length and name of each step, computed from the waits of the program, and arrows from panels to
     their fetches."""
     urgent, patient, updated, known = [0, 0], [0, 0], [0, 0], []
     done, arrows = [], []
@@ -39,7 +39,7 @@ def scheme():
 
 
 def draw(canvas):
-    """Draws the streams of GPU 0 above, those of GPU 1 below, and arrows between the urgent ones."""
+    """Draws the streams of GPU 0 above, the streams of GPU 1 below, and arrows between the urgent streams."""
     begin = 92 if canvas.is_wide else 62
     unit = (canvas.width - begin - 4) / LAST
     colours = {"P": ORANGE, "F": GREEN, "U": BLUE}

@@ -16,7 +16,8 @@ CAPTION = (
 
 
 def scheduled(at_a_time):
-    """SM, begin, length and slice of each tile. The SM that is free first takes the next tile of a slice that may begin."""
+    """SM, begin, length and slice of each tile. The first SM that becomes free takes the next tile of a slice that may
+    begin."""
     free, ended = [0.0] * PLACES, []
     for e in range(SLICES):
         may_begin = ended[e - at_a_time] if e >= at_a_time else 0
@@ -47,7 +48,7 @@ def draw_slices(canvas, name, at_a_time, right):
 
 
 def draw(canvas):
-    """Draws stage 12 on the left or above, stage 13 beside or below it."""
+    """Draws stage 12 on the left or above, and stage 13 beside or below it."""
     right = max(begin + length for _, begin, length, _ in scheduled(1))
     for panel, name, at_a_time in zip(canvas.panels(2, 330), ("12: slice by slice", "13: two slices at a time"), (1, 2)):
         draw_slices(panel, name, at_a_time, right)

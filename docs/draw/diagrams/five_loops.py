@@ -7,7 +7,7 @@ HEIGHT = {"wide": 300, "narrow": 300}
 TALL, BROAD, DEEP = 128, 176, 96  # pixels: rows of C, columns of C, and columns of A, which are rows of B
 CHUNK, FROM = 24, 36              # size and position of the chunk
 BLOCK = (40, 32, 88, 64)          # left, top, width, height of the block in C
-TILE = (84, 56, 22, 8)            # the same of the tile
+TILE = (84, 56, 22, 8)            # the same for the tile
 ALTERNATIVE = (
     "C with A to its left and B above it. A chunk is a strip of columns in A and a strip of rows in B. A block of C selects "
     "rows of the strip in A and columns of the strip in B. A tile of the block selects a thin part of each strip.")

@@ -18,7 +18,7 @@ LANES = (("tile j, j\nfactorises", ORANGE, FACTORISED), ("tile j + 1, j\ndivides
 
 
 def begins(is_by_slices):
-    """The begin of each sub-tile in each row: after the previous sub-tile, and after the required sub-tile of the row
+    """The start time of each sub-tile in each row: after the previous sub-tile, and after the required sub-tile of the row
     above."""
     above = [0] * SLICES
     for _, _, length in LANES:
@@ -50,7 +50,7 @@ def link(canvas, unit, is_by_slices):
 
 
 def draw(canvas):
-    """Draws stage 17 above, stage 18 below."""
+    """Draws stage 17 above, and stage 18 below."""
     left = 96
     unit = (canvas.width - left - 6) / 64.5
     for top, name, is_by_slices in ((14, "17: a flag for each tile", False), (178, "18: a flag for each sub-tile", True)):

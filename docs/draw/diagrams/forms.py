@@ -26,7 +26,7 @@ ROOM = 8  # margin around a point in pixels
 
 
 def place(point):
-    """The position of a point. An iteration of the outer loop only is on the diagonal."""
+    """The position of a point. A point that belongs only to the outer loop is on the diagonal."""
     i, j = (*point, *point)[:2]
     return 82 + AT * j, 66 + AT * i
 

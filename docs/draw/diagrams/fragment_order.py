@@ -78,6 +78,6 @@ def draw_apart(canvas):
 
 
 def draw(canvas):
-    """Draws stage 19 on the left or above, stage 20 on the right or below."""
+    """Draws stage 19 on the left or above, and stage 20 on the right or below."""
     for panel, draw_one in zip(canvas.panels(2, 334), (draw_together, draw_apart)):
         draw_one(panel.part(0, 24))

@@ -34,7 +34,7 @@ def matrix(canvas, left, top, name, rows, columns, lane_of):
 
 
 def draw(canvas):
-    """Draws X on the left of C, Y above it."""
+    """Draws X on the left of C, and Y above it."""
     here = canvas.part((canvas.width - 336) / 2, 0)
     matrix(here, 0, 166, "X, 16 × 8", 16, 8, lambda row, column: 4 * (row % 8) + column % 4)
     matrix(here, 176, 22, "Y, 8 × 8", 8, 8, lambda row, column: 4 * column + row % 4)

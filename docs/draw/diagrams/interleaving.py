@@ -16,7 +16,7 @@ CELL = 24
 
 
 def memory(canvas, name, read, name_of, across, down):
-    """Draws a grid of elements and marks those that a warp reads together."""
+    """Draws a grid of elements, and marks the elements that a warp reads together."""
     canvas.text(170, 12, name, bold=True)
     for line in range(8):
         for place in range(10):

@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def draw_turns(canvas, begin, unit, length, colour, words):
-    """Draws steps, each with a block that is solved and blocks that are updated. Returns the time at which they end."""
+    """Draws steps, each with a block that is solved and blocks that are updated. Returns the time at which the steps end."""
     for turn in range(BLOCKS):
         canvas.box(begin, 0, unit * length - 1.5, ROW - 2, words, colour, 0.5, edge=0.4, size=SMALL)
         begin += unit * length

@@ -25,7 +25,7 @@ def draw(canvas):
         return begin + unit * when
 
     edges = "edges" if canvas.is_wide else "e"
-    late, second = "NCCL, late" if canvas.is_wide else "late", JOIN + 0.18  # begin of the second graph
+    late, second = "NCCL, late" if canvas.is_wide else "late", JOIN + 0.18  # start of the second graph
     exchanges = (0, 4.05, late), (4.1, 7.7, late), (second, second + 2.8, "NCCL"), (second + 3.2, second + 6, "NCCL")
     parts = []
     for start, end, words in exchanges:

@@ -36,7 +36,7 @@ def draw_rounds(canvas, name, count, pieces):
 
 
 def draw(canvas):
-    """Draws stage 10 on the left or at the top, stage 11 to its right or below."""
+    """Draws stage 10 on the left or at the top, and stage 11 to its right or below."""
     whole, cut = canvas.panels(2, 330)
     draw_rounds(whole, "10: 25 blocks", BLOCKS, 1)
     draw_rounds(cut, "11: 100 shorter blocks", BLOCKS * PIECES, PIECES)

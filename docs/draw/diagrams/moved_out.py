@@ -28,7 +28,7 @@ def draw_level(canvas, level, things):
 
 
 def draw(canvas):
-    """Draws stage 13 on the left or above, stage 14 beside or below it."""
+    """Draws stage 13 on the left or above, and stage 14 beside or below it."""
     before = (), (), (("variance along x: exp", BLUE, "i, j, t"), *OF_X, *OF_Y)
     after = (("variance, factor of x: exp", GREEN, "i"), *OF_Y), (("factor of y and time: exp", ORANGE, "j, t"),), OF_X
     names = "13: everything at each point", "14: as far out as possible"

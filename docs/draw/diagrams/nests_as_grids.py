@@ -54,7 +54,7 @@ def draw_host(canvas):
 
 
 def draw(canvas):
-    """Draws a grid on the left or above, all kernels beside or below it."""
+    """Draws a grid on the left or above, and all kernels beside or below it."""
     grid, host = canvas.panels(2)
     grid.text(170, 12, "the nest of explicit_x as a grid", bold=True)
     draw_grid(grid.part(50, 80))

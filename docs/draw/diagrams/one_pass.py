@@ -53,7 +53,7 @@ def draw_steps(canvas, name, passes, length):
 
 
 def draw(canvas):
-    """Draws a pair on the left or above, two steps to its right or below it."""
+    """Draws a pair on the left or above, and two steps to its right or below it."""
     pair, steps = canvas.panels(2)
     draw_pair(pair)
     draw_steps(steps, "02: two passes and two barriers per step", ("sum", "update"), 62)

@@ -50,7 +50,7 @@ def draw_memory(canvas):
 
 
 def draw(canvas):
-    """Draws the squares on the left or above, memory on the right or below."""
+    """Draws the squares on the left or above, and memory on the right or below."""
     squares, memory = canvas.panels(2, 330)
     draw_squares(squares.part(4, 46))
     draw_memory(memory.part(8, 46))

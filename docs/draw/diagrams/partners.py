@@ -50,7 +50,7 @@ def draw_pairs(canvas):
 
 
 def draw(canvas):
-    """Draws the wrong update on the left or at the top, the correct one to its right or below."""
+    """Draws the wrong update on the left or at the top, and the correct one to its right or below."""
     names = "by elements: y 2 is overwritten", "by pairs: both loaded, both written"
     for panel, name, draw_one in zip(canvas.panels(2), names, (draw_numbers, draw_pairs)):
         panel.text(170, 12, name, bold=True)

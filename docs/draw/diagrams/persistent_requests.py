@@ -35,7 +35,7 @@ def made(canvas, x, y):
 def draw(canvas):
     """Draws stage 03 above stage 04."""
     unit = 143 if canvas.is_wide else 60
-    first = BEGIN + 18  # the begin of step 0
+    first = BEGIN + 18  # the start of step 0
     half = 0.42 * unit
     rows, columns = ("rows", "columns") if canvas.is_wide else ("r", "c")
     canvas.text(0, 8, "03: made in every step", ha="left", bold=True)

@@ -31,7 +31,7 @@ def draw_way(canvas, name, boxes, arrows):
 
 
 def draw(canvas):
-    """Draws stage 04 on the left or above, stage 05 beside or below it."""
+    """Draws stage 04 on the left or above, and stage 05 beside or below it."""
     staged, direct = canvas.panels(2, 336)
     draw_way(staged, "04: through the driver's buffer",
              (("A, B", False, 72), ("buffer", False, 50), ("driver's\nbuffer", True, 30), ("GPU's\nmemory", False, 72)),

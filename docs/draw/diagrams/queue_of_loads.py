@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def draw_stage(canvas, name, lanes, wait):
-    """Draws products, a load of a block of L in flight, and a poll with its wait. Returns the begin of the next step."""
+    """Draws products, a load of a block of L in flight, and a poll with its wait. Returns the start of the next step."""
     begin, unit = (sizes["wide" if canvas.is_wide else "narrow"] for sizes in (BEGIN, UNIT))
     canvas.text(0, 0, name, ha="left", bold=True)
     products, loads, looks = lanes

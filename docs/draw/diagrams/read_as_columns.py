@@ -62,6 +62,6 @@ def draw_columns(canvas):
 
 
 def draw(canvas):
-    """Draws the program on the left or above, cuBLAS beside or below it."""
+    """Draws the program on the left or above, and cuBLAS beside or below it."""
     for panel, draw_one in zip(canvas.panels(2), (draw_rows, draw_columns)):
         draw_one(panel)

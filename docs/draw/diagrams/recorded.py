@@ -64,6 +64,6 @@ def draw_launches(canvas):
 
 
 def draw(canvas):
-    """Draws the graph on the left or above, its launches to its right or below it."""
+    """Draws the graph on the left or above, and its launches to its right or below it."""
     for panel, draw_one in zip(canvas.panels(2), (draw_graph, draw_launches)):
         draw_one(panel)

@@ -48,6 +48,6 @@ def draw_without(canvas):
 
 
 def draw(canvas):
-    """Draws stage 18 on the left or above, stage 19 on the right or below."""
+    """Draws stage 18 on the left or above, and stage 19 on the right or below."""
     for panel, draw_one in zip(canvas.panels(2), (draw_with_roots, draw_without)):
         draw_one(panel)

@@ -75,6 +75,6 @@ def draw_field(canvas):
 
 
 def draw(canvas):
-    """Draws the wave on the left or above, the field on the right or below."""
+    """Draws the wave on the left or above, and the field on the right or below."""
     for panel, draw_one in zip(canvas.panels(2), (draw_wave, draw_field)):
         draw_one(panel)

@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 TITLE = "Panels of rows, and a part of a block in registers"
 HEIGHT = {"wide": 326, "narrow": 652}
 PANELS, SIDE = 7, 32
-P, Q, FIRST = 5, 3, 1  # indices of the panels of a block, and the first block column whose products are subtracted from it
+P, Q, FIRST = 5, 3, 1  # indices of the panels of a block, and the first block column whose products the block subtracts
 WIDTH, VECTOR, PART = 24, 8, 8  # values for f64 with AVX-512
 ALTERNATIVE = (
     "First: L as seven panels of rows, which are stored column by column. The products of two panels are "

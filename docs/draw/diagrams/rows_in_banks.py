@@ -33,7 +33,7 @@ def chart(canvas, name, length, words):
 
 
 def draw(canvas):
-    """Draws rows of 128 bytes on the left or above, rows of 144 bytes beside or below them."""
+    """Draws rows of 128 bytes on the left or above, and rows of 144 bytes beside or below them."""
     short, padded = (panel.part(44, 58) for panel in canvas.panels(2, 338))
     chart(short, "rows of 128 bytes", BANKS, "8 wavefronts: all read banks 0 to 3")
     chart(padded, "rows of 144 bytes", BANKS + PACK, "1 wavefront: each reads other banks")

@@ -72,6 +72,6 @@ def draw_turn(canvas):
 
 
 def draw(canvas):
-    """Draws the copy before the computation, and the one after it."""
+    """Draws the copy before the computation, and the copy after it."""
     for panel, draw_one in zip(canvas.panels(2), (draw_memory, draw_turn)):
         draw_one(panel)

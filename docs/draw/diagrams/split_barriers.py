@@ -5,7 +5,7 @@ from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 TITLE = "Two barriers per square, and a warp that goes ahead"
 HEIGHT = {"wide": 346, "narrow": 346}
 WARPS = 4  # warps drawn, out of 8, with one square each
-SQUARE, DIVISION, PRODUCT = 3, 1.5, 1  # durations as drawn: a square, rows of a sub-tile, products with one square
+SQUARE, DIVISION, PRODUCT = 3, 1.5, 1  # durations as drawn: a square, rows of a sub-tile, and products with one square
 BEGIN, UNIT = {"wide": 90, "narrow": 48}, {"wide": 30, "narrow": 12.8}
 ALTERNATIVE = (
     "Two timelines of four warps. In stage 15, all warps wait at two barriers for each square on the diagonal. In "
@@ -17,7 +17,7 @@ CAPTION = (
 
 
 def meeting():
-    """The steps of each warp in stage 15, as (warp, sub-tile, begin, length, colour), and the times of the barriers."""
+    """The steps of each warp in stage 15, as (warp, sub-tile, start, length, colour), and the times of the barriers."""
     now, work, meetings = 0, [], []
     for p in range(WARPS):
         work.append((p, p, now, SQUARE, ORANGE))
@@ -30,7 +30,7 @@ def meeting():
 
 
 def going_ahead():
-    """The steps of each warp in stage 16, and the times from which warps no longer wait, as (time, first warp)."""
+    """The steps of each warp in stage 16, and the ends of the waits, as (time, first warp that waited)."""
     now, work, waits = [0] * WARPS, [], []
     for p in range(WARPS):
         work.append((p, p, now[p], SQUARE, ORANGE))

@@ -1,4 +1,4 @@
-"""Sectors that a warp of stage 03 of AᵀA accesses, and those that two slower variants of the stage access."""
+"""The sectors that a warp of stage 03 of AᵀA accesses, and the sectors that two slower variants of the stage access."""
 
 from draw.canvas import BLUE, INK, ORANGE, SMALL
 

@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def draw(canvas):
-    """Draws A on the left or above, C next to it or below."""
+    """Draws A on the left or above, and C next to it or below."""
     cell = 56
     side = cell * STRIPS
     left = 0 if canvas.is_wide else (canvas.width - side) / 2

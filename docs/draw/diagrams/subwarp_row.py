@@ -47,6 +47,6 @@ def draw_step(canvas):
 
 
 def draw(canvas):
-    """Draws the row on the left or at the top, the step to its right or below."""
+    """Draws the row on the left or at the top, and the step to its right or below."""
     for panel, draw_one in zip(canvas.panels(2), (draw_row, draw_step)):
         draw_one(panel)

@@ -39,7 +39,7 @@ def draw_gpu(canvas, row, is_left):
 
 
 def draw(canvas):
-    """Draws GPU 0 above and GPU 1 below; the same row has the same horizontal position in both."""
+    """Draws GPU 0 above and GPU 1 below; the same row has the same horizontal position in both drawings."""
     cell = canvas.width / (2 * SHOWN) * 0.9
     middle = canvas.width / 2
 

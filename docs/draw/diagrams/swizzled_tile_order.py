@@ -34,7 +34,7 @@ def draw_order(canvas, name, at_work, words):
 
 
 def draw(canvas):
-    """Draws stage 20 on the left or above, stage 22 on the right or below."""
+    """Draws stage 20 on the left or above, and stage 22 on the right or below."""
     column = {(i, FIRST) for i in range(FIRST, FIRST + AT_WORK)}
     rectangle = {(i, j) for i in range(9, 12) for j in range(FIRST, 2 * FIRST)}
     for panel, name, at_work, words in zip(

@@ -20,7 +20,7 @@ def draw(canvas):
     unit = UNIT["wide" if canvas.is_wide else "narrow"]
     here = canvas.part(4, 0)
     copies, turns, products = 26, 92, 158
-    begins = [0, 2 * COPY, 3 * COPY, 4 * COPY]  # begins of the copies of A's panels; the panel of B follows the first one
+    begins = [0, 2 * COPY, 3 * COPY, 4 * COPY]  # starts of the copies of A's panels; the panel of B follows the first one
     ends = [begin + COPY for begin in begins]
     here.lane(copies, "copies", BEGIN, unit, (COPY, COPY, "B0", GREEN),
               *((begin, COPY, f"A{n}", PURPLE if n % 2 else BLUE) for n, begin in enumerate(begins)))

@@ -72,7 +72,7 @@ def draw_lanes(canvas):
 
 
 def draw(canvas):
-    """Draws vectors on the left or above, sums beside or below them."""
+    """Draws vectors on the left or above, and sums beside or below them."""
     vectors, sums = canvas.panels(2)
     vectors.text(170, 12, "04: a vector from each end", bold=True)
     draw_vectors(vectors.part(0, 42))

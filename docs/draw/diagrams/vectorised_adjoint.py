@@ -63,6 +63,6 @@ def draw_rows(canvas):
 
 
 def draw(canvas):
-    """Draws stage 14 on the left or above, stage 15 beside or below it."""
+    """Draws stage 14 on the left or above, and stage 15 beside or below it."""
     for panel, draw_one in zip(canvas.panels(2), (draw_systems, draw_rows)):
         draw_one(panel)

@@ -39,7 +39,7 @@ def chart(canvas, name, ends, who):
 
 
 def draw(canvas):
-    """Draws stage 16 on the left or above, stage 17 on the right or below."""
+    """Draws stage 16 on the left or above, and stage 17 on the right or below."""
     together, apart = (panel.part(78, 54) for panel in canvas.panels(2, 330))
     chart(together, "16: a barrier before each pair", TOGETHER, "refilled after the next barrier")
     for s in (0, 1):

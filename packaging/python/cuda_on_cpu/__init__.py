@@ -5,6 +5,6 @@
 
 
 def load_ipython_extension(shell):
-    """Registers the magics; called by %load_ext."""
+    """Registers the magics. The magic %load_ext calls this function."""
     from .cells import Cells
     shell.register_magics(Cells)

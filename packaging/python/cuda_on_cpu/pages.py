@@ -49,7 +49,7 @@ class Sources:
         return f"line {number}" if path == self.path else f"{pathlib.Path(path).name}, line {number}"
 
     def excerpt(self, path, numbers):
-        """The lines around some line numbers, as pairs of number and text, with None for lines that are left out."""
+        """The lines around the given line numbers, as pairs of number and text, with None for lines that are left out."""
         lines, shown = self.lines(path), []
         wanted = sorted({near for number in numbers for near in range(number - 1, number + 2) if 0 < near <= len(lines)})
         for number in wanted:
@@ -143,7 +143,7 @@ def html_of_finding(word, finding, sources):
 
 
 def html_table(headings, counts, rows):
-    """A table as HTML; a row is a pair of its cells and whether it is marked. The last cell is source code."""
+    """A table as HTML; a row is a pair: its cells, and whether the row is marked. The last cell is source code."""
     def cell(tag, text, is_count, is_code=False):
         text = f"<code>{html.escape(text)}</code>" if is_code else html.escape(text)
         kind = ' class="count"' if is_count else ""

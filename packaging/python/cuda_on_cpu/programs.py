@@ -16,7 +16,8 @@ class Unavailable(Exception):
 def program(name):
     """The path of a program of the package.
 
-    Raises Unavailable if the package was built without it, or if this system lacks a library that it loads.
+    Raises Unavailable if the package was built without the program, or if this system lacks a library that the program
+    loads.
     """
     path = NATIVE / "bin" / name
     if not path.exists():

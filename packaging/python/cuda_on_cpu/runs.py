@@ -1,4 +1,4 @@
-"""Runs a program for a cell. Its output is shown while it runs, and the program ends with the cell."""
+"""Runs a program for a cell. The output is shown while the program runs, and the program ends with the cell."""
 
 import codecs
 import os
@@ -12,7 +12,7 @@ CHUNK = 1 << 16
 
 
 class Ended(Exception):
-    """The reason why a program was ended before its end, in a sentence."""
+    """The reason, in a sentence, why a program was killed before it had finished."""
 
 
 def run(command, show, environment=None, time_limit=None):

@@ -1,7 +1,7 @@
 """Makes a notebook of the first course, from the pages and the programs of the book: make_notebook.py OUT.ipynb
 
-Each stage of AᵀA from 03 to 05 becomes the text of its page and a cell for %%cuda with its kernel. Students change and
-run the cell. The code that the programs share is in ata.cuh.
+Each stage of AᵀA from 03 to 05 becomes the text of its page and a cell for %%cuda with the stage's kernel. Students change
+and run the cell. The code that the programs share is in ata.cuh.
 """
 
 import json
@@ -62,7 +62,7 @@ def without_sentences_about(words, block):
 
 
 def before_figure(paragraph):
-    """A paragraph up to the sentence that refers to the figure after it."""
+    """A paragraph up to the sentence that refers to the figure after the paragraph."""
     sentences = sentences_of(paragraph)
     first = next((place for place, sentence in enumerate(sentences) if "figure" in sentence), len(sentences))
     return paragraph if first == len(sentences) else " ".join(sentences[:first])
