@@ -121,7 +121,7 @@ double a_sweep(const Problem& problem) {
   return 2 * cells(problem) * std::ceil(static_cast<double>(problem.steps) / steps);
 }
 
-/// Elements moved: each transform passes over the field once per direction, and the product once.
+/// Elements moved: two passes over the field per transform, and one pass for the multiplication.
 double transforms(const Problem& problem) { return 5 * 2 * cells(problem); }
 
 /// Twice the traffic of one sweep per step, because the copy back also reads and writes the field.

@@ -19,8 +19,8 @@ constexpr unsigned blocks_along_x = (16 + 2 * steps) / 8;
 template <unsigned steps>
 constexpr unsigned blocks_along_y = (8 + 2 * steps) / 8;
 
-/// The fragments of a lane of both band matrices. Along x, a matrix row computes one output; along
-/// y, a matrix column does. The taps form a band along the diagonal.
+/// A lane's fragments of both band matrices. Along x, a matrix row computes one output; along y, a
+/// matrix column does. The taps form a band along the diagonal.
 template <typename T, unsigned steps>
 struct Bands {
   Factor<T> x[blocks_along_x<steps>][4], y[blocks_along_y<steps>][2];

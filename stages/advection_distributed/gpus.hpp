@@ -1,5 +1,5 @@
 /// \file
-/// Distributes the rows of a field among the GPUs of one process, and copies them in and out.
+/// Distributes the rows of a field among the GPUs of one process, and copies rows in and out.
 
 #pragma once
 

@@ -29,8 +29,8 @@ constexpr unsigned everyone = ~0u;
 /// Incorrect columns at each edge of a warp after `steps` steps, rounded up to an even number.
 constexpr int margin_of(unsigned steps) { return (steps + 1) / 2 * 2; }
 
-/// The partial sums of a step that need the next row: `two` of a row and the row above it, `one` of
-/// the row itself.
+/// The partial sums of a step that need the next row: `two` over a row and the row above it, `one`
+/// over the row alone.
 template <typename T>
 struct Waiting {
   T two = 0, one = 0;

@@ -18,7 +18,7 @@ struct Problem {
   std::int64_t rows = 512;
   std::int64_t cols = 512;
   std::int64_t seed = 1;               ///< seed of the random elements
-  staircase::Elements<double> a = {};  ///< A, row by row, from the user or random
+  staircase::Elements<double> a = {};  ///< A, row by row: supplied by the user, or random
 
   staircase::View<const double, 2> matrix() const {
     return {a.data(), {static_cast<std::size_t>(rows), static_cast<std::size_t>(cols)}};

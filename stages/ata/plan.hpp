@@ -12,7 +12,7 @@
 namespace ata {
 
 // [tasks]
-/// The task of a block: tile (p, q) of C, summed over the steps of A from `first` to before `last`.
+/// The task of a block: tile (p, q) of C, summed over the steps `first` to `last` - 1 of A.
 struct Task {
   unsigned p, q, first, last;
 };
@@ -84,7 +84,7 @@ inline Plan make_plan(const std::vector<Strip>& strips, unsigned steps, unsigned
 // [plan]
 
 // [products]
-/// A tile of C: 128 rows from row 128 p on, and 256 columns from column 256 q on.
+/// A tile of C: 128 rows beginning at row 128 p, and 256 columns beginning at column 256 q.
 struct Product256 {
   unsigned p, q;
 };

@@ -1,7 +1,7 @@
 /// \file
 /// FP64 matrices as residues of integers: the moduli, the scaling of columns, the computation of
-/// residues, their columns in shared memory, the reconstruction and storing of elements, and the
-/// condition on matrices.
+/// residues, columns of residues in shared memory, the reconstruction and storing of elements, and
+/// the condition that a matrix must meet.
 
 #pragma once
 
@@ -99,7 +99,7 @@ __device__ double combine(double mine, double (&shared)[rows_at_once][columns_at
 /// with a margin for rounding errors.
 constexpr double largest_square = double(whole) / 2 * (1 - 0x1p-19);
 
-/// Computes for each column the exponent of the power of two that scales its elements: the largest
+/// Computes the exponent of the power of two that scales the elements of each column: the largest
 /// exponent that the norm permits, or 0 for a column of zeros.
 __global__ void scale_columns(View<const double, 2> a, View<int, 1> exponents,
                               View<unsigned, 1> large) {
@@ -121,7 +121,7 @@ __global__ void scale_columns(View<const double, 2> a, View<int, 1> exponents,
   square = combine(square, shared, [](double x, double y) { return x + y; });
   if (threadIdx.y > 0 || i >= cols) return;
   large(i) = largest > 0 ? 0 : rows;  // a column of zeros has no rounding error
-  const int room = largest > 0 ? ilogb(largest_square / square) : 0;  // exponent for the square
+  const int room = largest > 0 ? ilogb(largest_square / square) : 0;  // how far the square may grow
   exponents(i) = (room >= 0 ? room : room - 1) / 2 - exponent;
 }
 // [scale_columns]
@@ -131,7 +131,7 @@ constexpr unsigned row_bytes = 128;          // rows of A at a time, one byte pe
 constexpr unsigned padded = row_bytes + 16;  // so that loads of a warp use all banks
 using Column = std::int8_t[padded];          // a column of residues in shared memory
 
-/// Copies 128 rows of some columns of residues to shared memory, with all threads of a block.
+/// All threads of a block copy 128 rows of some columns of residues to shared memory.
 template <unsigned threads, unsigned columns>
 __device__ void copy(View<const std::int8_t, 2> bytes, unsigned first, unsigned k,
                      Column (&to)[columns]) {
@@ -156,7 +156,7 @@ __device__ inline double rounded(Wide x) {
   const std::int64_t high = x >> 64, low = x;
   const int zeros = high != 0 ? __clzll(high) : 64 + __clzll(low);
   x <<= zeros;
-  // The leading 64 bits. The last one is also set if any later bit is: rounding stays correct.
+  // The leading 64 bits. The last of them is also set if a later bit is, so rounding is correct.
   const std::uint64_t front = x >> 64, behind = x;
   const double first = front | (behind != 0);
   const double magnitude = ldexp(first, 64 - zeros);
@@ -231,7 +231,7 @@ inline double large_from(std::int64_t rows) {
   return std::sqrt(0x1p54 * (r + 0.25) / (rows - 1)) + 1;
 }
 
-/// Throws an exception unless the error from rounding A keeps the bound.
+/// Throws an exception unless the error from rounding A stays within the bound.
 /// \throws NotAvailable
 inline void require_bound(const staircase::DeviceArray<unsigned, 1>& large,
                           const staircase::DeviceArray<unsigned, 1>& rounded, std::int64_t rows) {

@@ -37,7 +37,7 @@ inline std::vector<Segment> segments_of(const Segment& all, std::size_t slot_siz
   return segments;
 }
 
-/// Copies a segment within host memory, row by row, with all threads.
+/// All threads copy a segment within host memory, row by row.
 template <typename From, typename To>
 void copy_rows(const Segment& segment, From from, To to) {
 #pragma omp parallel for
@@ -107,7 +107,7 @@ class Out {
   struct Request {
     Segment segment;
     const staircase::Event* computed;
-    bool last;  // whether it is the last segment of one call of add()
+    bool last;  // whether this is the last segment of a call of add()
   };
 
   void fetch() {

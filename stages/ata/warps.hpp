@@ -28,7 +28,7 @@ struct Lane {
   unsigned group = threadIdx.x % 32 / 4;
   unsigned member = threadIdx.x % 4;
 
-  /// The first row (or column) in the tile of product m (or n).
+  /// The position within the tile of the first row of product m (or the first column of product n).
   __device__ unsigned row(unsigned m) const { return m * strip + i * 16; }
   __device__ unsigned column(unsigned n) const { return (j * held_j + n) * 8; }
 };
@@ -66,7 +66,7 @@ __device__ void write(const Sums& sum, Task at, Lane lane, Staged& shared,
 // [write]
 
 // [parts]
-/// Writes the partial sums of a block to `parts`: (part, index within the thread, thread).
+/// Writes a block's partial sums to `parts`, indexed by (part, index within the thread, thread).
 __device__ void write_partial(const Sums& sum, staircase::View<double, 3> parts, unsigned part) {
 #pragma unroll
   for (unsigned h = 0; h < held; ++h)
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(threads)
   write(sum, tasks(complete + blockIdx.x), Lane(), *reinterpret_cast<Staged*>(bytes), c);
 }
 
-/// Launches the addition of partial sums, if the plan has split tiles.
+/// Launches the addition of partial sums if the plan has split tiles.
 inline void add_up(const Plan& plan, staircase::View<const Task, 1> tasks,
                    staircase::View<const double, 3> parts, staircase::View<double, 2> c,
                    cudaStream_t stream = nullptr) {

@@ -42,7 +42,7 @@ double scale_of(const Problem& problem, std::size_t i) {
   return std::exp2(-std::floor(20.0 * static_cast<double>(i) / static_cast<double>(problem.n)));
 }
 
-/// Element (i, j), j ≤ i, before rows and columns are scaled.
+/// Returns element (i, j), j ≤ i, before rows and columns are scaled.
 double element(const Problem& problem, std::size_t i, std::size_t j) {
   if (problem.matrix == hilbert)
     return static_cast<float>(1 / static_cast<double>(i + j + 1)) + (i == j ? 0x1p-10 : 0);
@@ -161,8 +161,8 @@ staircase::Work work(const Problem& problem, Precision precision) {
 }
 
 // [tolerance]
-/// The largest error of L, divided by γ, if A has errors of γ |L| |Lᵀ|. It is the largest element
-/// of |L| times the lower triangle of M Mᵀ, with M = |L⁻¹| |L|.
+/// The largest error of L, divided by γ, if A has errors of γ |L| |Lᵀ|. This error is the largest
+/// element of |L| times the lower triangle of M Mᵀ, with M = |L⁻¹| |L|.
 template <typename T>
 double exact_error(staircase::View<const T, 2> a) {
   const std::size_t n = a.extent(0);

@@ -19,7 +19,7 @@ using staircase::View;
 template <typename T>
 constexpr std::size_t width = 192 / sizeof(T);  // rows of a panel; rows and columns of a block
 
-/// Allocates the panels of an n × n matrix. Indices: (panel, column, row within the panel).
+/// Allocates the panels of an n × n matrix, indexed by (panel, column, row within the panel).
 template <typename T>
 staircase::Array<T, 3> panels_for(std::size_t n) {
   const std::size_t panels = (n + width<T> - 1) / width<T>;
@@ -54,8 +54,8 @@ void unpack(View<const T, 3> panels, View<T, 2> l) {
 
 // [solve_block]
 /// Solves a block with the block on the diagonal, or factorises the block on the diagonal. The
-/// order is left-looking: each column is updated with the columns to its left, for all rows at
-/// once. The elements above the diagonal have no meaning.
+/// order is left-looking: each column is updated with the columns to its left, in all rows at once.
+/// The elements above the diagonal have no meaning.
 template <typename T>
 struct SolveBlock {
   template <int bytes>

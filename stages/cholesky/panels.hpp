@@ -60,8 +60,8 @@ constexpr unsigned rows_at_once = 32;     // per thread block
 constexpr unsigned lanes = 8;             // threads of a row
 constexpr unsigned part = block / lanes;  // elements of a row that a thread has: every eighth
 
-/// Solves X L₁₁ᵀ = A₂₁ below the block of L on the diagonal that begins with column `first`, row by
-/// row, by substitution.
+/// Solves X L₁₁ᵀ = A₂₁ row by row, by substitution. L₁₁ is the block of L on the diagonal that
+/// begins with column `first`, and A₂₁ has the rows below it.
 template <typename T>
 __global__ void __launch_bounds__(rows_at_once* lanes) solve_below(View<T, 2> l, unsigned first) {
   __shared__ T above[block][block + 1], reciprocals[block];
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(rows_at_once* lanes) solve_below(View<T, 2> l,
 }
 // [solve_below]
 
-/// Columns from `first` to `end`, `end` excluded.
+/// Columns `first` to `end` - 1.
 struct Range {
   unsigned first, end;
 };

@@ -38,7 +38,7 @@ struct alignas(2 * sizeof(T)) Pair {
   T of[2];
 };
 
-/// Loads the elements of a tile. Positions beyond the last row or from column `end` on receive
+/// Loads the elements of a tile. Positions beyond the last row, or beyond column `end` - 1, receive
 /// other valid elements of the matrix.
 template <typename T>
 __device__ void load(View<const T, 2> l, unsigned i0, unsigned j0, unsigned end, Rest<T>& rest) {

@@ -31,9 +31,9 @@ struct Sizes {
   std::size_t numbers() const { return slab * (rows + below(1)) + 2 * segment * below(2); }
 };
 
-/// The widest slabs that fit into the budget, in whole panels, or in groups of `block` columns if
-/// no slab of a whole panel fits. A row of a segment has at most 8192 bytes, because PCIe transfers
-/// rows of 8192 bytes efficiently.
+/// Returns the sizes of the widest slabs that fit into the budget: whole panels, or groups of
+/// `block` columns if no whole panel fits. A row of a segment has at most 8192 bytes, because PCIe
+/// transfers rows of 8192 bytes efficiently.
 template <typename T>
 Sizes sizes_of(const Problem& problem, std::size_t block, std::size_t panel) {
   constexpr std::size_t preferred = 8192 / sizeof(T);
@@ -73,7 +73,7 @@ class Storage {
     return {slabs_[top / sizes_.slab % 2].data(), {rows, std::min(sizes_.slab, rows)}};
   }
 
-  /// A buffer for a segment of the rows from `top` on.
+  /// A buffer for a segment whose rows begin at `top`.
   staircase::View<T, 2> segment(std::size_t buffer, std::size_t top, std::size_t columns) const {
     return {&segments_(buffer, 0), {sizes_.rows - top, columns}};
   }
@@ -92,7 +92,7 @@ Range all(staircase::View<T, 2> l) {
 // [storage]
 
 // [transfer]
-/// Copies columns of the host's matrix to the device, from column `first` and row `top` on.
+/// Copies columns of the host's matrix, beginning at column `first` and row `top`, to the device.
 template <typename T>
 void send(staircase::View<T, 2> host, std::size_t top, std::size_t first,
           staircase::View<T, 2> device, const staircase::Stream& stream) {
@@ -102,8 +102,8 @@ void send(staircase::View<T, 2> host, std::size_t top, std::size_t first,
                                      cudaMemcpyHostToDevice, stream));
 }
 
-/// Copies columns from the device to the host's matrix, from column `first` and row `top` of this
-/// matrix on.
+/// Copies columns from the device to the host's matrix, where they begin at column `first` and row
+/// `top`.
 template <typename T>
 void fetch(staircase::View<T, 2> device, staircase::View<T, 2> host, std::size_t top,
            std::size_t first, const staircase::Stream& stream) {

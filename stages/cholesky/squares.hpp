@@ -35,7 +35,7 @@ struct Tile {
   unsigned i, j;
 };
 
-/// The tile with an index. Tiles are counted column by column, from the diagonal down.
+/// Returns tile `number`. Tiles are counted column by column, from the diagonal down.
 __device__ inline Tile tile_of(unsigned number, unsigned tiles) {
   unsigned j = 0;
   for (; number >= tiles - j; ++j) number -= tiles - j;
@@ -198,9 +198,9 @@ __device__ void subtract_products(const Subtile& j, unsigned p, unsigned end, Re
 
 // [factorise_square]
 /// Factorises minus a square and computes minus the inverse of its factor. One warp calls this
-/// function. Each of 16 lanes has a row of the future L, and each of the other 16 lanes a row of
-/// the future L⁻¹. In step k, both halves subtract multiples of values that lane k of each half has
-/// stored in shared memory.
+/// function. Each of 16 lanes has a row of the future L, and each of the other 16 lanes has a row
+/// of the future L⁻¹. In step k, both halves subtract multiples of values that lane k of each half
+/// has stored in shared memory.
 template <typename T, typename Square>
 __device__ void factorise_square(Square& square, Square& inverse, T (&exchange)[2][depth]) {
   const unsigned row = threadIdx.x % depth;

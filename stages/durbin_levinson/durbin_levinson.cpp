@@ -39,7 +39,7 @@ void gaussian_noise_autocorrelations(double d, staircase::Elements<double>& r) {
   }
 }
 
-/// Three resonances, as in a voice, plus white noise of power `cosine_floor`.
+/// Fills r for three resonances, as in a voice, plus white noise of power `cosine_floor`.
 constexpr double cosine_floor = 0.05;
 void cosine_autocorrelations(staircase::Elements<double>& r) {
   for (std::size_t k = 1; k < r.size(); ++k) {
@@ -112,7 +112,7 @@ void check_positive_definite(const Problem& problem, const staircase::NpyArray& 
 }
 // [positive definite]
 
-/// For each k = 1 ... n-1, inner product and update take 2 k operations each, alpha and beta 4.
+/// For each k = 1 ... n-1, inner product and update take 2 k operations each; alpha and beta, 4.
 staircase::Work work(const Problem& problem, staircase::Precision precision) {
   const auto n = static_cast<double>(problem.n);
   return {.flops = 2 * (n - 1) * (n + 2), .bytes = staircase::bytes_of(precision) * (3 * n + 1)};

@@ -64,7 +64,7 @@ static_assert(steps_of_launch % held == 0);
 // [sizes]
 
 // [pairs]
-/// Loads the `count` pairs of a thread, from position `first` on.
+/// Loads the `count` pairs of a thread, beginning at position `first`.
 template <typename T, typename Position, unsigned count>
 __device__ void load(View<const Pair<T>, 1> row, Position first, T (&y)[count], T (&z)[count]) {
   for (unsigned m = 0; m < count; ++m) {
@@ -98,7 +98,7 @@ struct Blocks {
   unsigned blocks, threads;
 };
 
-/// Returns the fewest warps per block, up to most_warps, for at most one block per SM.
+/// Returns the grid of at most one block per SM with the fewest warps per block, up to most_warps.
 inline Blocks blocks_for(unsigned n) {
   const unsigned warps = (n + kept - 1) / kept, processors = staircase::processors();
   const unsigned of_block = std::min((warps + processors - 1) / processors, most_warps);

@@ -25,7 +25,7 @@ struct Shape {
   static constexpr unsigned numbers = threads * held;     // elements of a row per block
 };
 
-/// The shapes in ascending order of the time per step (see stage 11); the last stores the most.
+/// The shapes in ascending order of the time per step (see stage 11); the last is the largest.
 using Shapes =
     std::tuple<Shape<1, 128, 8>, Shape<1, 128, 16>, Shape<1, 128, 32>, Shape<1, 256, 32>,
                Shape<8, 128, 16>, Shape<8, 128, 32>, Shape<8, 256, 32>, Shape<16, 256, 32>>;
@@ -34,8 +34,8 @@ using ShapeAt = std::tuple_element_t<index, Shapes>;
 constexpr std::size_t shapes = std::tuple_size_v<Shapes>;
 // [shapes]
 
-/// Calls solve(shape) with the first shape from `index` on that can store rows of n elements, or
-/// with the last one.
+/// Calls solve(shape) with the first shape, at `index` or later, that can store rows of n elements.
+/// If there is none, uses the last shape.
 template <std::size_t index = 0, typename Solve>
 void with_shape(std::size_t n, Solve solve) {
   using Shape = ShapeAt<index>;
@@ -45,7 +45,7 @@ void with_shape(std::size_t n, Solve solve) {
 }
 
 // [sums]
-/// Returns the sum over each group of `lanes` neighbouring lanes (a power of two) to all its lanes.
+/// Returns to each lane the sum over its group of `lanes` neighbouring lanes (a power of two).
 template <unsigned lanes = warp_size, typename T>
 __device__ T sum_of_lanes(T value) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
@@ -66,7 +66,7 @@ __device__ T sum_of(const T (&part)[parts]) {
 // [sums]
 
 // [left]
-/// Barrier of the cluster; after it, all data that were sent before it are visible.
+/// Waits at a barrier for all threads of the cluster; all data sent before the barrier are visible.
 template <typename Shape>
 __device__ void wait_for_all() {
   if constexpr (Shape::blocks > 1)
@@ -115,7 +115,7 @@ staircase::ClusterLaunch<Parameter...> launch_of(void (*kernel)(Parameter...)) {
   return {kernel, Shape::blocks, Shape::threads, sizeof(Shared)};
 }
 
-/// Forces a value to be computed here, because the compiler moves no shuffle across a barrier.
+/// Forces the compiler to compute a value here, because it moves no shuffle across a barrier.
 template <typename T>
 __device__ T here(T value) {
   return __shfl_sync(all_lanes, value, threadIdx.x % warp_size);
@@ -142,7 +142,7 @@ __device__ void make_finite(T (&numbers)[held]) {
   for (T& number : numbers) number = max(-most, min(number, most));
 }
 
-/// Writes `count` elements of the block from shared memory to a row, from index `first` on.
+/// Writes `count` elements of the block from shared memory to a row, beginning at index `first`.
 template <typename T>
 __device__ void collect(const T* shared, unsigned count, unsigned first,
                         staircase::View<T, 1> row) {

@@ -1,5 +1,5 @@
 /// \file
-/// The reflection coefficients of a solution that was computed without them.
+/// Computes the reflection coefficients of a solution y that was computed without them.
 
 #pragma once
 

@@ -24,7 +24,7 @@ struct alignas(64) Row {
 // [groups]
 
 // [transpose]
-/// Copies r_1 ... r_n of the systems from s0 on into rows; zeros pad the last group.
+/// Copies r_1 ... r_n of the group that begins at system s0 into rows; zeros pad the last group.
 template <typename T>
 void gather(View<const T, 2> r, std::size_t s0, std::span<Row<T>> rows) {
   for (std::size_t s = 0; s < group; ++s)
@@ -32,7 +32,7 @@ void gather(View<const T, 2> r, std::size_t s0, std::span<Row<T>> rows) {
       rows[k].of_system[s] = s0 + s < r.extent(0) ? r(s0 + s, k + 1) : 0;
 }
 
-/// Copies rows to y (row 0) or the reflection coefficients (row 1) of the systems from s0 on.
+/// Copies rows to y (row 0) or the reflection coefficients (row 1) of the group that begins at s0.
 template <typename T>
 void scatter(std::span<const Row<T>> rows, std::size_t s0, std::size_t row, View<T, 3> solution) {
   const std::size_t systems = std::min(group, solution.extent(0) - s0);

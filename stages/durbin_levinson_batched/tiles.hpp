@@ -46,8 +46,8 @@ __device__ unsigned systems_from(unsigned s0, std::size_t systems) {
   return s0 < systems ? min(std::size_t{warp}, systems - s0) : 0;
 }
 
-/// Copies r_1 ... r_n of the systems from s0 on: r_(m+1) of system s0 + s becomes tile[m][s].
-/// Elements of missing systems, and of rows beyond n, are set to 0.
+/// Copies r_1 ... r_n of a warp's systems: r_(m+1) of system s0 + s becomes tile[m][s]. Elements of
+/// missing systems, and of rows beyond n, are set to 0.
 template <typename T>
 __device__ void fetch(staircase::View<const T, 2> r, unsigned s0, Row<T>* tile) {
   const unsigned n = r.extent(1) - 1;
@@ -62,7 +62,7 @@ __device__ void fetch(staircase::View<const T, 2> r, unsigned s0, Row<T>* tile) 
   __syncwarp();
 }
 
-/// Writes rows of a tile to a row of the solution, from index i0 on.
+/// Writes rows of a tile to a row of the solution, beginning at index i0.
 template <typename T>
 __device__ void write(const Row<T>* tile, unsigned rows, unsigned s0, unsigned row, unsigned i0,
                       staircase::View<T, 3> solution) {
@@ -75,7 +75,7 @@ __device__ void write(const Row<T>* tile, unsigned rows, unsigned s0, unsigned r
   __syncwarp();
 }
 
-/// Writes the buffered reflection coefficients to row 1 of the solution, from index `done` on.
+/// Writes the buffered reflection coefficients to row 1 of the solution, beginning at index `done`.
 template <typename T>
 __device__ void write_kept(const Row<T>* alphas, unsigned done, unsigned s0,
                            staircase::View<T, 3> solution) {

@@ -25,8 +25,8 @@ constexpr int warp_size = 32;
 const dim3 line(64), tile(32, 8);  // shapes of thread blocks
 
 // [state]
-/// The grid, half of its operators, their factors, and z, as arguments of kernels. Each row of an
-/// operator sums to zero: its centre is minus the sum of `lower` and `upper`.
+/// The grid, its operators times 1 / 2, their factors, and z, as arguments of kernels. Each row of
+/// an operator sums to zero: its centre is minus the sum of `lower` and `upper`.
 template <typename Real>
 struct State {
   unsigned outer, num_x, num_y, num_t;
@@ -112,7 +112,7 @@ class Arrays {
 // [arrays]
 
 // [setup]
-/// Coefficients of half of an operator; the coefficient of the point itself is minus their sum.
+/// Coefficients of an operator times 1 / 2; the coefficient of the point itself is minus their sum.
 struct Neighbours {
   double lower, upper;
 };
@@ -121,7 +121,7 @@ __device__ Neighbours half_operator(double z_below, double z, double z_above, do
   return {0.5 * var / l / (l + u), 0.5 * var / u / (l + u)};
 }
 
-/// Initialises the grid and its operators, by one row of threads.
+/// Initialises the grid and its operators with one row of threads.
 template <typename Real>
 __device__ void init_operators(const State<Real>& s, const Market& m) {
   const auto x_of = [&](unsigned i) { return max(i * m.step_x - s.ix * m.step_x + m.s0, 1e-30); };
@@ -252,7 +252,7 @@ void set_up(const State<Real>& s, const Market& market) {
   check_launch();
 }
 
-/// Launches factorise_all() for the time steps from g on.
+/// Launches factorise_all() for the time steps g, g + 1, ...
 template <typename Real>
 void factorise_from(const State<Real>& s, unsigned g) {
   const unsigned steps = s.inverse_x.extent(0);

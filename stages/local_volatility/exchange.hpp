@@ -36,9 +36,9 @@ struct Rows {
   Real a[held], s[held], c[held], r[held];
 };
 
-/// The layout in shared memory of values of rows, which pass from the threads that read them to the
-/// threads that solve with them. After every 128 bytes there is a gap of one value. The threads of
-/// a warp then use all banks, whether their values are 1, 2, 4 or 8 apart.
+/// The layout of values of rows in shared memory, through which they pass from the threads that
+/// read them to the threads that solve with them. After every 128 bytes there is a gap of one
+/// value. The threads of a warp then use all banks, whether their values are 1, 2, 4 or 8 apart.
 template <typename Real, int held>
 struct PaddedLayout {
   static constexpr int numbers = block_size * held, gap = 128 / sizeof(Real);
@@ -63,7 +63,7 @@ struct SharedValues : PaddedLayout<Real, held> {
   Real r[SharedValues::size];
 };
 
-/// A barrier for the threads of the team.
+/// Waits at a barrier for all threads of the team.
 template <int team>
 __device__ void wait() {
   if constexpr (team > warp_size)

@@ -1,6 +1,6 @@
 /// \file
-/// The grids and operators of all options, with one thread per option, the payoffs, and the final
-/// prices.
+/// Computes the grids and operators of all options (with one thread per option), the payoffs, and
+/// the final prices.
 
 #pragma once
 

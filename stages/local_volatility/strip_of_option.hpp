@@ -123,17 +123,17 @@ struct Strip {
   }
 
   unsigned pitch;
-  Real *r, *inverse;                    // at(i, j), W after R; (m, thread)
+  Real *r, *inverse;                    // R and then W: at(i, j); inverse pivots: (m, thread)
   Linear<Real>*forwards, *backwards;    // (segment, j): functions of segments of columns
   Neighbours<Real>*along_x, *along_y;   // (i): Lx / 2 for a variance of 1; (j): Ly / 2
-  Real *pivot_y, *below_y, *above_y;    // factors along y: 2 / (dt pivot), and both e
+  Real *pivot_y, *below_y, *above_y;    // factors along y: 2 / (dt pivot), and e of both neighbours
   Real *from_below, *from_above;        // products of factors from the ends of a segment
   Real *through_below, *through_above;  // (level, lane): products over 1, 2, 4, ... segments
 };
 // [strip]
 
 // [prepare]
-/// Computes the factors along y from the diagonal in pivot_y, in one thread.
+/// One thread computes the factors along y from the diagonal in pivot_y.
 template <typename Real>
 __device__ void factorise_rows(const State<Real>& s, const Strip<Real>& strip) {
   Real e = 0;

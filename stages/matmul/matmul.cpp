@@ -49,7 +49,7 @@ staircase::Elements<T> random_elements(std::uint64_t seed, std::size_t first, st
   return elements;
 }
 
-/// Generates A and B, unless the user supplies them, in the precision of the solve.
+/// Generates A and B in the precision of the solve, or converts the user's matrices.
 template <typename T>
 void make(Problem& problem) {
   const auto seed = static_cast<std::uint64_t>(problem.seed);
@@ -94,7 +94,7 @@ void check(const Problem& problem, Precision) {
 /// Default number of bytes for a thread's slice on a CPU: the thread's share of an L3 cache.
 constexpr double cache = 1 << 22;
 
-/// The size of each of `requested` slices of `whole` elements; one element if none are requested.
+/// Returns the side of one of `requested` slices of `whole` elements; 1 if none are requested.
 std::size_t size_of(std::size_t whole, std::size_t requested) {
   return requested == 0 ? 1 : (whole + requested - 1) / requested;
 }
@@ -111,7 +111,7 @@ double elements_of_slice(const Problem& problem, std::size_t rows, std::size_t c
   return (r + c) * static_cast<double>(problem.m) + r * c;
 }
 
-/// The columns of the largest slice with `rows` rows that needs at most `elements` elements, or 0.
+/// Columns of the widest slice of `rows` rows that needs at most `elements` elements, or 0.
 std::size_t columns_for(const Problem& problem, std::size_t rows, double elements) {
   const auto r = static_cast<double>(rows), m = static_cast<double>(problem.m);
   const double cols = std::floor((elements - r * m) / (m + r));
@@ -127,7 +127,7 @@ double bytes_of_panels(const Panels& panels, std::size_t bytes_of_element, const
          static_cast<double>(bytes_of_element * line.slices * slices.rows * slices.cols);
 }
 
-/// Adds to the necessary panels as many further panels as fit into the budget.
+/// Adds further panels to the necessary panels, as many as fit into the budget.
 void fill(Panels& panels, double budget, std::size_t bytes_of_element, const Line& line) {
   const Slices& slices = panels.slices;
   const auto fitting = [&](std::size_t lines, std::size_t most_of_them) {
@@ -175,7 +175,7 @@ double largest_row(staircase::View<const T, 2> a) {
   return largest;
 }
 
-/// The largest sum of squares of a column of B, by strips of columns.
+/// The largest sum of squares of a column of B; the columns are processed in strips.
 template <typename T>
 double largest_column(staircase::View<const T, 2> b) {
   constexpr std::size_t strip = 256;
@@ -208,11 +208,11 @@ double largest_sum(const Problem& problem) {
 ///
 /// A product in f32 undergoes at most m roundings, and two more if its factors were rounded from
 /// f64. In the model of Higham and Mary ("A New Approach to Probabilistic Rounding Error Analysis",
-/// SIAM J. Sci. Comput. 41, 2019), the errors are independent and have mean zero. Then n of them
-/// add up to at most exp(λ √n u + n u² / (1 - u)) - 1, with an exception of probability 2 exp(-λ²
-/// (1 - u)² / 2). We choose λ such that an exception among all l m n products happens once in 10¹⁵
-/// problems. Both sides of the comparison may have such an error. Each subnormal result loses up to
-/// half of the smallest subnormal; `floor` is large enough to include these losses.
+/// SIAM J. Sci. Comput. 41, 2019), the errors are independent and have mean zero. Then n errors add
+/// up to at most exp(λ √n u + n u² / (1 - u)) - 1, except with a probability of 2 exp(-λ² (1 - u)²
+/// / 2). We choose λ such that one of all l m n products is an exception once in 10¹⁵ problems.
+/// Both sides of the comparison may have such an error. Each subnormal result loses up to half of
+/// the smallest subnormal; `floor` is large enough to include these losses.
 staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
   const bool is_double = precision == Precision::f64;
   const double u = is_double ? 0x1p-53 : 0x1p-24;

@@ -1,5 +1,5 @@
-/// \file The product C = A B of matrices in the host's memory, which may be larger than the GPU's
-/// memory: the problem that every stage solves.
+/// \file The problem that every stage solves: the product C = A B of matrices in the host's memory.
+/// The matrices may be larger than the GPU's memory.
 ///
 /// Matrices are stored row by row. README.md in this directory explains the mathematics.
 
@@ -44,8 +44,8 @@ using Product = staircase::Array<T, 2>;
 // [Problem]
 
 // [Slices]
-/// A rectangle of C: `rows` rows from row i0 on, `cols` columns from column j0 on. A slice needs
-/// the same rows of A and the same columns of B, undivided along k.
+/// A rectangle of C: `rows` rows beginning at row i0, and `cols` columns beginning at column j0. A
+/// slice needs the same rows of A and the same columns of B, undivided along k.
 struct Slice {
   std::size_t i0, rows, j0, cols;
 };
@@ -58,8 +58,8 @@ struct Slices {
 
   std::size_t count() const { return sl * sn; }
 
-  /// Slice e. The digits of e in mixed radix are s_0 along the rows, which changes fastest, and s_1
-  /// along the columns.
+  /// Returns slice e. In mixed radix, e has two digits: the index along the rows, which changes
+  /// fastest, and the index along the columns.
   Slice operator()(std::size_t e) const {
     const std::size_t i0 = e % sl * rows, j0 = e / sl * cols;
     return {i0, i0 + rows < l ? rows : l - i0, j0, j0 + cols < n ? cols : n - j0};

@@ -20,7 +20,7 @@ inline constexpr std::size_t depth = 256;  // columns of A and rows of B in a ch
 inline constexpr std::size_t unit = 48;    // rows or columns of C; a multiple of each tile's sides
 inline constexpr std::size_t most_rows = 144;     // rows of a block of C; at most 288 KB of A
 inline constexpr std::size_t most_cols = 480;     // maximum number of columns of a block of C
-inline constexpr std::size_t rows_at_a_time = 4;  // rows of B to pack; more touch too many pages
+inline constexpr std::size_t rows_at_a_time = 4;  // rows of B to pack: more touch more pages
 // [sizes]
 
 /// Indices from `begin` up to `end`.
@@ -42,8 +42,8 @@ struct Packed {
 // [Packed]
 
 // [Pack]
-/// Copies a unit of rows of A, from row i on, into narrow micro-panels, column by column. Rows
-/// beyond the last row of A are zero.
+/// Copies a unit of rows of A, beginning at row i0, into narrow micro-panels, column by column.
+/// Rows beyond the last row of A are zero.
 template <typename T>
 struct PackA {
   template <int bytes>
@@ -68,8 +68,8 @@ struct PackA {
   }
 };
 
-/// Copies some rows of B, in a chunk that begins at row `first`, into all wide micro-panels.
-/// Columns beyond the last column of B are zero.
+/// Copies rows of B into all wide micro-panels. Their chunk begins at row `first`. Columns beyond
+/// the last column of B are zero.
 template <typename T>
 struct PackB {
   template <int bytes>
@@ -94,7 +94,7 @@ struct PackB {
 // [MultiplyBlock]
 /// Computes a block of C from micro-panels of `steps` columns of A and rows of B; adds to C if
 /// `is_added`. A tile that extends beyond C is computed in a buffer, and its valid part is copied.
-/// Meanwhile, the next wide micro-panel is prefetched into the L2 cache, a part of it per tile.
+/// With each tile, a part of the next wide micro-panel is prefetched into the L2 cache.
 template <typename T>
 struct MultiplyBlock {
   template <int bytes>

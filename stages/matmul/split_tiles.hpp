@@ -19,7 +19,7 @@ using staircase::View;
 // [split]
 constexpr unsigned rows_of_tile = 128, cols_of_tile = 256;  // tile of C per thread block
 constexpr unsigned deep = 16;                               // elements of a line in a tile
-constexpr unsigned row_bytes = 2 * deep * sizeof(float);    // bytes of their high and low parts
+constexpr unsigned row_bytes = 2 * deep * sizeof(float);    // bytes of a line: high and low parts
 constexpr unsigned low = row_bytes / 2;                     // byte at which the low parts begin
 
 /// The elements of a line of a split panel, and the device memory that such a line needs.
@@ -87,7 +87,7 @@ inline dim3 grid_of(View<float, 2> c) {
               staircase::ceil_div(c.extent(0), rows_of_tile));
 }
 
-/// The matrices of a slice on the device: its rows of A, its columns of B, and its C.
+/// The matrices of a slice on the device: its rows of A, columns of B, and part of C.
 struct Parts {
   Tiles<rows_of_tile> a;
   Tiles<cols_of_tile> b;

@@ -1,5 +1,5 @@
 /// \file
-/// Copies of matrices between the host's memory and the device's, in a stream.
+/// Copies of matrices between the memories of the host and the device in a stream.
 
 #pragma once
 
@@ -13,7 +13,7 @@ namespace matmul {
 using staircase::View;
 
 // [copy]
-/// Copies a matrix between the host's memory and the device's, in a stream.
+/// Copies a matrix between the memories of the host and the device in a stream.
 template <typename T>
 void copy(View<T, 2> from, View<T, 2> to, cudaMemcpyKind kind, const staircase::Stream& stream) {
   const std::size_t bytes = from.extent(0) * from.extent(1) * sizeof(T);

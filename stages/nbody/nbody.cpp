@@ -45,9 +45,9 @@ Vector<double> any_direction(double length, Draws& draw) {
 }
 
 /// A random body of a Plummer sphere (Aarseth, Hénon and Wielen, "A Comparison of Numerical Methods
-/// for the Study of Star Cluster Dynamics", Astron. Astrophys. 37, 1974). In its units, the total
-/// mass and the gravitational constant are 1 and the energy is -1/4. The outermost thousandth of
-/// the mass is left out.
+/// for the Study of Star Cluster Dynamics", Astron. Astrophys. 37, 1974). In the units of the
+/// sphere, the total mass and the gravitational constant are 1, and the energy is -1/4. The
+/// outermost thousandth of the mass is left out.
 Body<double> body_of_sphere(const Problem& problem, std::size_t body) {
   constexpr double scale = 3 * std::numbers::pi / 16;  // unit of length
   Draws draw(problem, body);
@@ -102,8 +102,8 @@ struct Pair {
   double distance2 = INFINITY;
 };
 
-/// The closest pair of initial bodies. Bodies are sorted along x, and only pairs whose distance
-/// along x is below the smallest distance found so far are examined.
+/// Returns the closest pair of initial bodies. Sorts the bodies along x, and examines only pairs
+/// whose distance along x is below the smallest distance found so far.
 Pair closest(const Problem& problem) {
   const auto given = problem.bodies_at_first();
   std::vector<std::size_t> order(given.extent(0));
@@ -300,12 +300,12 @@ Bounds bounds_of(const Problem& problem) {
 // [bounds]
 
 // [tolerance]
-/// The recursion of a step, with error bounds in place of values and all signs positive. The first
-/// errors are rounding errors. A sum of n terms has n roundings. Rounding errors of random sign add
-/// up to more than 8 √n roundings in one of 10^13 sums (Higham and Mary, "A New Approach to
-/// Probabilistic Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019, with λ = 8). A term has
-/// an error of at most 64 roundings. README.md explains the derivation. The factor 2 is there
-/// because both solutions that are compared may have this error.
+/// Executes the recursion of a step, with error bounds in place of values and all signs positive.
+/// The first errors are rounding errors. A sum of n terms has n roundings. Rounding errors of
+/// random sign add up to more than 8 √n roundings in one of 10^13 sums (Higham and Mary, "A New
+/// Approach to Probabilistic Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019, with λ = 8).
+/// A term has an error of at most 64 roundings. README.md explains the derivation. The factor 2
+/// allows for this error in both solutions that are compared.
 staircase::Tolerance tolerance(const Problem& problem, staircase::Precision precision) {
   if (problem.initial.empty()) {
     Problem prepared = problem;

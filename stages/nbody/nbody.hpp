@@ -129,7 +129,7 @@ struct Slices {
 };
 
 /// The smallest number of slices whose buffers fit into the budget, if the buffers take
-/// `bytes_of_body` for each body of a slice. The number is a multiple of `parts`, if there are
+/// `bytes_of_body` for each body of a slice. The number is a multiple of `parts` if there are
 /// enough bodies.
 /// \throws NotEnoughMemory if a slice of one body does not fit into the budget
 Slices slices_of(const Problem& problem, std::size_t bytes_of_body, std::size_t parts = 1);

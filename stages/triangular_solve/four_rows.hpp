@@ -36,7 +36,7 @@ template <std::size_t... lane, typename Four>
 #endif
 }
 
-/// Element r of the result is the sum of the elements of vector r.
+/// Sets element r of `sums` to the sum of the elements of vector r.
 template <typename Four>
 [[gnu::always_inline]] inline void add_lanes(const Four (&v)[4], Four& sums) {
   Four low[3], high[3];

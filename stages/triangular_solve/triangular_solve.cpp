@@ -85,8 +85,8 @@ void reverse(Problem& problem) {
   for (auto row = b.begin(); row != b.end(); row += problem.n) std::reverse(row, row + problem.n);
 }
 
-/// Generates L and right-hand sides, unless the user gave them, in the precision of the solve. A
-/// unit diagonal is stored as ones, and Lᵀ as a lower triangle, so no stage has to test for these
+/// Generates L and right-hand sides in the precision of the solve, or converts the user's. A unit
+/// diagonal is stored as ones, and Lᵀ as a lower triangle, so no stage has to test for these
 /// cases.
 template <typename T>
 void make(Problem& problem) {
@@ -174,9 +174,9 @@ void check(const Problem& problem, Precision precision) {
       problem.elements_of_l);
 }
 
-/// Solves the equations from row `first` on for as many unknowns as x has elements. Before the
-/// call, x contains the right-hand side. Returns the first row in which a partial sum may overflow
-/// T.
+/// Solves the equations that begin at row `first`, for as many unknowns as x has elements. Before
+/// the call, x contains the right-hand side. Returns the first row in which a partial sum may
+/// overflow T.
 template <typename T>
 std::size_t substitute(staircase::View<const T, 2> l, std::size_t first,
                        std::vector<long double>& x) {
@@ -196,9 +196,9 @@ std::size_t substitute(staircase::View<const T, 2> l, std::size_t first,
   return first + x.size();
 }
 
-constexpr std::size_t rows_of_block = 64;  // for the inverses of stages from 06 on
+constexpr std::size_t rows_of_block = 64;  // for inverses, which stages after 05 use
 
-/// Rejects a system if this substitution overflows T as well, or if the inverse of a block does.
+/// Rejects a system if substitute() overflows T, for a right-hand side or for a block's inverse.
 template <typename T>
 void refuse_overflow(const Problem& problem) {
   const auto l = problem.l<T>(), b = problem.b<T>();
@@ -412,7 +412,7 @@ double traffic_of_inverses(const Problem& problem) {
   return traffic_of_blocks(problem) + 2 * block * static_cast<double>(problem.n);
 }
 
-/// Elements moved with inverses: each step also moves all right-hand sides from its rows on.
+/// Elements moved with inverses: each step also moves all remaining rows of all right-hand sides.
 double traffic_of_sides(const Problem& problem) {
   return size_of_triangle(problem) + 2 * block * static_cast<double>(problem.n) +
          size_of_sides(problem) * (static_cast<double>(problem.n) / block + 4);

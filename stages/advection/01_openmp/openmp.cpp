@@ -2,7 +2,7 @@
 /// Changed: one directive for the loops of the update, and one for the loops of the copy back.
 /// Legal:   the iterations write disjoint rows of one array and read the other one, which no
 ///          iteration writes.
-/// Expect:  the time divided by the number of cores, up to the memory bandwidth that the cores
+/// Expect:  the time is divided by the number of cores, up to the memory bandwidth that the cores
 ///          share.
 /// Run:     ./climb advection --stages 00,01
 /// Next:    02_inner_loop_regions enters a parallel region for each row instead.

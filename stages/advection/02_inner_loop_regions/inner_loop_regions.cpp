@@ -2,8 +2,8 @@
 /// Changed: the directives are in front of the inner loops.
 /// Legal:   the iterations write disjoint cells of one array and read the other one, which no
 ///          iteration writes.
-/// Expect:  slower than stage 01: the threads synchronise twice for each row instead of twice for
-///          each loop.
+/// Expect:  this stage is slower than stage 01, because the threads synchronise twice for each row
+///          instead of twice for each loop.
 /// Run:     ./climb advection --stages 01,02
 /// Next:    03_cyclic_rows returns to one region per loop and distributes the rows cyclically.
 

@@ -2,8 +2,8 @@
 /// From:    01_openmp
 /// Changed: the rows are distributed cyclically among the threads.
 /// Legal:   the rows are independent, so any thread may compute any row.
-/// Expect:  slower than stage 01: the rows above and below a thread's own row belong to other
-///          threads, which have just written them.
+/// Expect:  this stage is slower than stage 01, because the rows above and below a thread's own row
+///          belong to other threads, which have just written them.
 /// Run:     ./climb advection --stages 01,03
 /// Next:    04_cyclic_columns distributes the columns cyclically.
 

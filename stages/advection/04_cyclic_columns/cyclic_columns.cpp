@@ -1,9 +1,9 @@
 /// \file
 /// Changed: the loops of both nests are interchanged, so columns are distributed cyclically.
 /// Legal:   every cell is independent of every other cell, so the loops may be interchanged.
-/// Expect:  far slower than stage 01: a cache line holds cells of eight threads, whose cores take
-///          the line from each other with every write (false sharing). In addition, each thread
-///          strides through memory.
+/// Expect:  this stage is far slower than stage 01. A cache line contains cells of eight threads,
+///          whose cores take the line from each other with every write (false sharing). In
+///          addition, each thread strides through memory.
 /// Run:     ./climb advection --stages 01,03,04
 /// Next:    05_persistent_region gives each thread its own block of rows and columns.
 

@@ -2,10 +2,10 @@
 /// From:    01_openmp
 /// Changed: one parallel region contains all steps. Each of its P × Q threads has a block of cells
 ///          and refreshes the part of the halo next to this block.
-/// Legal:   a barrier stands between each write and the reads by other threads, and between these
-///          reads and the next write. Corners are copied from inside the field, so no part of the
-///          halo depends on another part.
-/// Expect:  three barriers per step instead of two regions; blocks of full rows are the fastest.
+/// Legal:   a barrier separates each write from the reads by other threads, and another barrier
+///          separates these reads from the next write. Corners are copied from inside the field, so
+///          no part of the halo depends on another part.
+/// Expect:  a step has three barriers instead of two regions; blocks of full rows are the fastest.
 /// Run:     ./climb advection --stages 01,05
 /// Next:    06_double_buffered swaps the two fields instead of copying one back.
 

@@ -2,8 +2,8 @@
 /// Changed: a step reads one field and writes the other, and then they are swapped; the copy back
 ///          is gone.
 /// Legal:   the update writes every cell, and the halo is refreshed before the next step reads it.
-/// Expect:  two elements per cell and step through memory instead of four: nearly half of the time
-///          if the fields come from memory. One barrier per step is gone as well.
+/// Expect:  a step moves two elements per cell instead of four, so it takes nearly half of the time
+///          if the fields come from memory. A step also has one barrier fewer.
 /// Run:     ./climb advection --stages 05,06
 /// Next:    07_separable computes each row sum once.
 

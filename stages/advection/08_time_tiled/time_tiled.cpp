@@ -3,7 +3,7 @@
 ///          steps, and written to the other field. There is no halo to refresh.
 /// Legal:   a cell after s steps depends on cells at most s away (its cone of dependences), and
 ///          these are in the tile. Tiles read one field and write disjoint cells of the other one.
-/// Expect:  an eighth of the memory traffic of stage 07, for one seventh more arithmetic.
+/// Expect:  the memory traffic of stage 07 falls to an eighth, for one seventh more arithmetic.
 /// Run:     ./climb advection --stages 06-08
 /// Next:    09_serial_cuda starts again on the GPU, with one thread.
 
@@ -24,7 +24,7 @@ inline std::size_t wrapped(std::ptrdiff_t index, std::ptrdiff_t count) {
   return (index % count + count) % count;
 }
 
-/// Copies a tile with its border out of the periodic field, in contiguous runs.
+/// Copies a tile with its border out of the periodic field in contiguous runs.
 template <typename T>
 void load(View<const T, 2> u, std::ptrdiff_t top, std::ptrdiff_t left, std::size_t rows,
           std::size_t cols, View<T, 2> tile) {

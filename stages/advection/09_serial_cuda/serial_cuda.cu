@@ -2,7 +2,7 @@
 /// From:    00_original
 /// Changed: the arrays are in device memory; each loop nest is a kernel of one block of one thread.
 /// Legal:   nothing runs concurrently: the kernels of one stream run one after the other.
-/// Expect:  hundreds of times slower than a core: a GPU thread waits for its own memory accesses.
+/// Expect:  a CPU core is hundreds of times as fast: a GPU thread waits for each memory access.
 /// Run:     ./climb advection --stages 00,09
 /// Next:    10_naive_cuda distributes the loops over any grid of threads.
 

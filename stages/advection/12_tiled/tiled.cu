@@ -1,10 +1,10 @@
 /// \file
 /// Changed: a block loads its tile of 16 × 32 cells and a frame of one cell into shared memory,
-///          sums three neighbours within each row once, and then three of these sums.
-/// Legal:   the weights are products; a barrier stands between the writes to shared memory and the
+///          adds three neighbours within each row once, and then adds three of these sums.
+/// Legal:   the weights are products. A barrier separates the writes to shared memory from the
 ///          reads by other threads.
-/// Expect:  fewer loads per cell: 6 from shared memory instead of 9 through the L1 cache. The
-///          memory traffic stays the same, and during two barriers nothing is loaded.
+/// Expect:  a cell needs 6 loads from shared memory instead of 9 through the L1 cache. The memory
+///          traffic stays the same, and during two barriers nothing is loaded.
 /// Run:     ./climb advection --stages 11,12
 /// Next:    13_register_rolling keeps the row sums in registers while it walks down a column.
 

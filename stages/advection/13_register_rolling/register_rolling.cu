@@ -3,7 +3,7 @@
 /// Changed: a thread computes 16 cells of two neighbouring columns from top to bottom. It keeps the
 ///          sums of three rows in registers and loads two rows before it uses the first.
 /// Legal:   the sum of a row is the same for the cells above, at and below it.
-/// Expect:  3 loads for two cells instead of 18; one of these loads fetches both cells. Each cell
+/// Expect:  two cells need 3 loads instead of 18; one of these loads fetches both cells. Each cell
 ///          comes from memory once, so a step takes the time of a copy of the field.
 /// Run:     ./climb advection --stages 11,13
 /// Next:    14_skewed_time_tiling computes several steps while it walks down.
@@ -26,7 +26,7 @@ constexpr unsigned block_size = 256;  // threads of a block, each with two colum
 constexpr unsigned height = 8;        // rows of a block
 constexpr unsigned ahead = 2;         // rows that are loaded before the first is used
 
-/// Returns the row sums of two adjacent cells. The other arguments are offsets from the first one.
+/// Returns the row sums of two adjacent cells. `left`, `second`, `right` are offsets from `cell`.
 template <typename T>
 __device__ Pair<T> row_sums(const Weights<T>& w, const T* cell, int left, int second, int right) {
   const auto [a, b] = load(cell, second);

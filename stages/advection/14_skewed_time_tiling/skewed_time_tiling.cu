@@ -1,9 +1,9 @@
 /// \file
 /// Changed: a warp walks down 64 columns and computes six steps per row: the result of one step is
 ///          the input of the next step, one row above. Shuffles fetch neighbours within a row.
-/// Legal:   a cell after s steps depends on cells at most s away. The columns at the edges of a
-///          warp that are wrong after six steps are written by its neighbours.
-/// Expect:  a sixth of the memory traffic of stage 13, for a quarter more arithmetic at the edges.
+/// Legal:   a cell after s steps depends on cells at most s away. Neighbouring warps write the
+///          columns at a warp's edges that are wrong after six steps.
+/// Expect:  the memory traffic of stage 13 falls to a sixth, for a quarter more arithmetic.
 /// Run:     ./climb advection --stages 13,14
 /// Next:    15_convolved combines many steps into one wider filter.
 
@@ -47,9 +47,9 @@ __device__ T next_cell(const Weights<T>& w, Waiting<T>& waiting, T left, T here,
   return cell;
 }
 
-/// Several steps in one sweep: a warp walks down its columns, and the result of a step is the input
-/// of the next step, one row above. With each step, one more column at each edge and one more row
-/// at each end become wrong; other warps compute these cells.
+/// Does several steps in one sweep: a warp walks down its columns, and the result of a step is the
+/// input of the next step, one row above. With each step, one more column at each edge and one more
+/// row at each end become wrong; other warps compute these cells.
 template <unsigned steps, typename T>
 __global__ void carry(Weights<T> w, unsigned height, View<const T, 2> u, View<T, 2> next) {
   const int rows = u.extent(0), cols = u.extent(1), lane = threadIdx.x;

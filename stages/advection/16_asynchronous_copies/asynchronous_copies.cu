@@ -1,8 +1,8 @@
 /// \file
 /// Changed: rows are copied asynchronously into one of three buffers while another one is used.
-/// Legal:   a barrier stands between the last read of a buffer and its next copies. The wait for
-///          the copies and a barrier stand between the copies and the first read.
-/// Expect:  one barrier per iteration instead of two, and no warp waits for memory.
+/// Legal:   a barrier separates the last read of a buffer from its next copies. The wait for the
+///          copies and a barrier separate the copies from the first read.
+/// Expect:  an iteration has one barrier instead of two, and no warp waits for memory.
 /// Run:     ./climb advection --stages 15,16
 /// Next:    17_tensor_core_filter leaves the sums of products to the tensor cores.
 

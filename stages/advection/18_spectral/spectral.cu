@@ -2,10 +2,10 @@
 /// From:    11_coalesced
 /// Changed: the field is transformed, each wave is multiplied by its factor for all steps together,
 ///          and the product is transformed back.
-/// Legal:   a step is a convolution with constant weights on a periodic field, and waves are its
-///          eigenvectors, for any number of steps.
-/// Expect:  the time of two transforms, for a single step as well as for a million. The previous
-///          stages take less time for about ten steps.
+/// Legal:   a step is a convolution with constant weights on a periodic field. Waves are
+///          eigenvectors of a step, and therefore of any number of steps.
+/// Expect:  the program takes the time of two transforms, for a single step as well as for a
+///          million. The previous stages take less time for up to about ten steps.
 /// Run:     ./climb advection --stages 11,18
 
 #include "../advection.hpp"

@@ -4,7 +4,7 @@
 ///          together.
 /// Legal:   the cells of a step do not depend on each other; at the ends of rows, cells are loaded
 ///          one by one, as in stage 11.
-/// Expect:  9 loads for two cells instead of 18, and half as many other instructions.
+/// Expect:  two cells need 9 loads instead of 18, and half as many other instructions.
 /// Run:     ./climb advection --stages 11,19
 /// Next:    13_register_rolling also reuses row sums; 20_software_pipelined adds cache hints.
 
@@ -23,7 +23,7 @@ using staircase::row;
 using staircase::View;
 
 // [update]
-/// Returns the row sums of two adjacent cells. The other arguments are offsets from the first one.
+/// Returns the row sums of two adjacent cells. `left`, `second`, `right` are offsets from `cell`.
 template <typename T>
 __device__ Pair<T> row_sums(const Weights<T>& w, const T* cell, int left, int second, int right) {
   const auto [a, b] = load(cell, second);

@@ -27,7 +27,7 @@ constexpr unsigned block_size = 128;  // threads of a block, each with two colum
 constexpr unsigned height = 8;        // rows of a block
 constexpr unsigned ahead = height;    // rows that are loaded before the first is used
 
-/// Returns the row sums of two adjacent cells. The other arguments are offsets from the first one.
+/// Returns the row sums of two adjacent cells. `left`, `second`, `right` are offsets from `cell`.
 template <typename T>
 __device__ Pair<T> row_sums(const Weights<T>& w, const T* cell, int left, int second, int right) {
   const auto [a, b] = load(cell, second);

@@ -3,8 +3,8 @@
 ///          messages; the process copies the halo columns from its own cells, as before.
 /// Legal:   a step reads the old array and writes the new one. A process writes only its own cells.
 ///          Before each step, its neighbours send it the fully updated rows that it reads.
-/// Expect:  the time of one core divided by the number of cores, plus the latency of two messages
-///          per step.
+/// Expect:  the time of one core is divided by the number of cores. The latency of two messages per
+///          step is added.
 /// Run:     ./climb advection_distributed --stages 00,01
 /// Next:    02_block_decomposition distributes the columns as well.
 
@@ -34,7 +34,7 @@ inline Neighbours neighbours() {
 // [neighbours]
 
 // [refresh_halo]
-/// Sends a row to one rank and receives the row of another rank in the halo.
+/// Sends a row to one rank and receives the row of another rank into the halo.
 template <typename T>
 void exchange(const T* row, int to, T* halo, int from, std::size_t cols) {
   const int count = static_cast<int>(cols);

@@ -1,6 +1,6 @@
 /// \file
 /// Changed: a rank starts its messages and waits for them later. It updates half of the interior
-///          with rows in transit, the other half with columns in transit, and the edges at the end.
+///          while rows are in transit, the other half while columns are, and the edges at the end.
 /// Legal:   cells of the interior read no halo. The update only reads the array whose edges are
 ///          being sent, and writes the other array.
 /// Expect:  the update of the interior hides the messages, as far as MPI transfers them during the

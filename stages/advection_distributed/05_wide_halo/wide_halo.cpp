@@ -2,12 +2,12 @@
 /// From:    02_block_decomposition
 /// Changed: the halo is w cells wide and refreshed every w steps. In between, a rank also updates
 ///          cells of its halo, one ring less in each step.
-/// Legal:   a cell needs neighbours at a distance of one cell. After k steps, the cells at least k
-///          cells inside a correct halo are therefore still correct. A block has at least as many
-///          rows and columns as its halo.
-/// Expect:  a w-th of the messages, with nearly the same number of bytes in total, but some cells
-///          are updated by two ranks. Faster than stage 02 if a message costs more than the cells
-///          of an edge.
+/// Legal:   a cell needs neighbours at a distance of one cell. Each step therefore makes only the
+///          outermost correct ring of cells incorrect. A block has at least as many rows and
+///          columns as its halo.
+/// Expect:  a w-th of the messages remain, with nearly the same number of bytes in total, but two
+///          ranks update some cells. This pays if a message costs more time than the cells of an
+///          edge.
 /// Run:     ./climb advection_distributed --stages 02,05
 
 #include "../advection_distributed.hpp"

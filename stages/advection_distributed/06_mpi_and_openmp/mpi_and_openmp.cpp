@@ -4,8 +4,8 @@
 ///          ranks. Only the first thread calls MPI, between parallel regions.
 /// Legal:   iterations write disjoint rows of one array and read the other one. At the same time,
 ///          MPI writes the halo of that array, but no cell of the interior reads the halo.
-/// Expect:  fewer messages, none of them within a rank, at the price of four parallel regions per
-///          step.
+/// Expect:  there are fewer messages, none of them within a rank, at the price of four parallel
+///          regions per step.
 /// Run:     ./climb advection_distributed --stages 04,06 --ranks 1
 /// Next:    07_shared_windows lets the ranks of a machine read each other's edges.
 

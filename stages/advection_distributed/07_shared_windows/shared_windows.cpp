@@ -4,7 +4,7 @@
 ///          edges of its neighbours from there and sends messages only to other machines.
 /// Legal:   all ranks of a machine pass a barrier before rows are loaded, and another one before
 ///          columns are loaded. After the first barrier, all ranks have finished the previous step.
-/// Expect:  two barriers per step instead of two pairs of messages, and one copy instead of two.
+/// Expect:  a step has two barriers instead of two pairs of messages, and one copy instead of two.
 /// Run:     ./climb advection_distributed --stages 04,07
 
 #include "../advection_distributed.hpp"

@@ -3,10 +3,10 @@
 /// Changed: each rank stores its rows on a GPU. It updates the edges first and sends them to the
 ///          neighbours through pinned host memory and messages, while the GPU updates the other
 ///          rows. The column indices wrap around.
-/// Legal:   the host sends an edge after it has been copied. The next edges are updated after both
-///          halos have arrived. The interior neither reads nor writes a halo.
-/// Expect:  the time of one GPU divided by the number of GPUs, as long as the interior takes longer
-///          than the exchange: two copies to the host, two messages, two copies to the GPU.
+/// Legal:   the host sends an edge after the copy of this edge. The next edges are updated after
+///          both halos have arrived. The interior neither reads nor writes a halo.
+/// Expect:  the time is divided by the number of GPUs, as long as the interior takes longer than
+///          the exchange: two copies to the host, two messages and two copies to the GPU.
 /// Run:     ./climb advection_distributed --stages 01,08
 /// Next:    09_peer_copies drives the GPUs from one process; they write each other's memory.
 

@@ -5,10 +5,10 @@
 ///          one updates the interior.
 /// Legal:   an interior reads no halo. An edge is updated after both halos have arrived and the
 ///          interior of the previous step is finished, so no GPU gets a full step ahead.
-/// Expect:  the time of one GPU divided by the number of GPUs; the copies are hidden by the
-///          interior.
+/// Expect:  the time of one GPU is divided by the number of GPUs; the update of the interior hides
+///          the copies.
 /// Run:     ./climb advection_distributed --stages 00,09
-/// Next:    10_nccl leaves the exchange to a library and records two steps once.
+/// Next:    10_nccl leaves the exchange to a library and records two steps as a CUDA graph.
 
 #include "../gpus.hpp"
 #include "../rows.hpp"
@@ -60,7 +60,7 @@ void refresh_halos(std::deque<Gpu<T>>& gpus) {
 // [refresh_halo]
 
 // [step]
-/// Does a step: updates and copies the edges in one stream, and the interior in another.
+/// Does a step: updates and copies the edges in one stream, and updates the interior in another.
 template <typename T>
 void step(const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
   for (std::size_t g = 0, count = gpus.size(); g < count; ++g) {

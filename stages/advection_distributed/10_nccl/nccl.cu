@@ -3,8 +3,8 @@
 ///          rank records two steps as a CUDA graph, which the host launches repeatedly.
 /// Legal:   a rank receives after the last reader of its halo, in its own stream, and a receive
 ///          waits for the edge that is sent. After two steps, each array has its first role again.
-/// Expect:  longer exchanges than with copies, hidden as long as the interior takes longer, and
-///          half a launch per GPU and step instead of eleven calls.
+/// Expect:  exchanges take longer than copies, but stay hidden while the interior takes longer. A
+///          step needs half a launch per GPU instead of eleven calls.
 /// Run:     ./climb advection_distributed --stages 09,10
 /// Next:    11_gpu_initiated lets kernels store the edges themselves, in one launch for all steps.
 
@@ -44,7 +44,7 @@ struct Gpu : OwnRows {
 // [Gpu]
 
 // [refresh_halo]
-/// Sends an edge to one rank and receives the edge of another one in the halo.
+/// Sends an edge to one rank and receives the edge of another one into the halo.
 template <typename T>
 void exchange(View<const T, 1> edge, std::size_t to, View<T, 1> halo, std::size_t from,
               const Gpu<T>& gpu) {
@@ -68,7 +68,7 @@ void refresh_halos(std::deque<Gpu<T>>& gpus) {
 // [refresh_halo]
 
 // [step]
-/// Does a step: updates and copies the edges in one stream, and the interior in another.
+/// Does a step: updates and copies the edges in one stream, and updates the interior in another.
 template <typename T>
 void step(const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
   for (Gpu<T>& gpu : gpus) {

@@ -4,8 +4,8 @@
 ///          14 on some rows of a GPU, and the edges are exchanged once for six steps.
 /// Legal:   after a sweep, a row depends on rows at a distance of at most six. If these rows belong
 ///          to another GPU, the halo contains them as they were before the sweep.
-/// Expect:  a sixth of the memory traffic, copies and calls of stage 09; the exchange stays hidden.
-///          Rows near the edges are computed twice.
+/// Expect:  traffic, copies and calls of stage 09 fall to a sixth; the exchange stays hidden. Rows
+///          near the edges are computed twice.
 /// Run:     ./climb advection_distributed --stages 09,12
 
 #include "../gpus.hpp"
@@ -60,7 +60,7 @@ void refresh_halos(std::deque<Gpu<T>>& gpus) {
 // [refresh_halo]
 
 // [sweep]
-/// Does a sweep: updates and copies the edges in one stream, and the interior in another.
+/// Does a sweep: updates and copies the edges in one stream, and updates the interior in another.
 template <typename T>
 void sweep(unsigned steps, const Weights<T>& w, std::deque<Gpu<T>>& gpus) {
   for (std::size_t g = 0, count = gpus.size(); g < count; ++g) {

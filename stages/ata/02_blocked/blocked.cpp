@@ -4,7 +4,7 @@
 ///          at a time.
 /// Legal:   an element of C is the sum of the same products in another order, 128 rows at a time;
 ///          only rounding errors change. Tiles of C are independent of each other, like rows.
-/// Expect:  limited by arithmetic instead of memory: each loaded element is used 8 or 24 times.
+/// Expect:  arithmetic, not memory, is the limit: each loaded element is used 8 or 24 times.
 /// Run:     ./climb ata --stages 00-02
 /// Next:    03_naive_cuda computes each element of C in a thread of its own, on a GPU.
 

@@ -3,7 +3,7 @@
 /// Changed: both loops over C become the grid of threads. The loop over the rows of A stays in
 ///          the thread, which keeps its sum in a register.
 /// Legal:   elements of C are independent; each is the sum of the same products in the same order.
-/// Expect:  limited by the L1 cache: two loads for each multiply-add.
+/// Expect:  the L1 cache limits the kernel, because each multiply-add needs two loads.
 /// Run:     ./climb ata --stages 00-03
 /// Next:    04_tiled shares loaded elements among the threads of a block.
 

@@ -1,8 +1,8 @@
 /// \file
-/// Changed: all threads of a block load two tiles of 16 rows of A into shared memory together.
-/// Legal:   strip mining keeps the order of the sum; one barrier lies between the writes to a tile
-///          and its reads, another one before the next chunk overwrites it.
-/// Expect:  up to 16 times fewer loads from global memory; limited by loads from shared memory.
+/// Changed: the threads of a block together load two tiles of 16 rows of A into shared memory.
+/// Legal:   strip mining keeps the order of the sum. One barrier separates the writes to a tile
+///          from its reads, and another one the reads from the writes of the next chunk.
+/// Expect:  there are up to 16 times fewer global loads; loads from shared memory are the limit.
 /// Run:     ./climb ata --stages 03,04
 /// Next:    05_unrolled pads every tile, so that its loop needs no tests.
 

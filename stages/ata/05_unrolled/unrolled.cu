@@ -2,7 +2,7 @@
 /// Changed: a thread outside A loads the first element of A and stores zero: a selection instead of
 ///          a branch. The loop over a tile then always has 16 iterations and needs no test.
 /// Legal:   products with zero do not change a sum, and elements outside C are not stored.
-/// Expect:  two loads from shared memory for each multiply-add, and few other instructions.
+/// Expect:  each multiply-add needs two loads from shared memory and few other instructions.
 /// Run:     ./climb ata --stages 04,05
 /// Next:    06_symmetric computes only the tiles on and above the diagonal.
 

@@ -3,7 +3,7 @@
 ///          gives its tile. A tile above the diagonal is stored a second time, transposed.
 /// Legal:   c(j, i) adds the same products as c(i, j) in the same order, so both are equal bit for
 ///          bit.
-/// Expect:  half the time, because only (n + 1) / 2n of the tiles remain.
+/// Expect:  the kernel takes half the time, because n (n + 1) / 2 of the n² tiles remain.
 /// Run:     ./climb ata --stages 05,06
 /// Next:    07_register_tiled computes 64 elements per thread instead of one.
 
@@ -33,8 +33,8 @@ struct TileIndex {
   unsigned p, q;
 };
 
-/// Column q has q + 1 tiles, so q (q + 1) / 2 tiles come before column q. The rounded root is safe:
-/// it is exact for perfect squares, and otherwise too far from an integer to be rounded across it.
+/// Returns the tile at an index. Column q has q + 1 tiles and begins at index q (q + 1) / 2. The
+/// root is exact for perfect squares; otherwise it is too far from an integer to be rounded to it.
 __device__ TileIndex tile_of_triangle(unsigned index) {
   const unsigned q = (sqrt(8.0 * index + 1) - 1) / 2;
   return {index - q * (q + 1) / 2, q};

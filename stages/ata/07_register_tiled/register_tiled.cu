@@ -2,8 +2,8 @@
 /// Changed: tiles of C are 128 × 128 instead of 16 × 16. A thread loads 8 elements of each operand
 ///          for 64 multiply-adds. Results go through shared memory, 32 rows at a time.
 /// Legal:   the sum of an element keeps its order; only the thread that adds it up changes.
-/// Expect:  an eighth of the loads per multiply-add, both from shared and from global memory;
-///          limited by the FP64 units, except for waits at loads and barriers.
+/// Expect:  a multiply-add needs an eighth of the loads, both from shared and from global memory.
+///          The FP64 units limit the kernel, apart from waits at loads and barriers.
 /// Run:     ./climb ata --stages 06,07
 /// Next:    08_double_buffered loads the next tiles during the multiplication.
 
@@ -35,8 +35,8 @@ struct TileIndex {
   unsigned p, q;
 };
 
-/// Column q has q + 1 tiles, so q (q + 1) / 2 tiles come before column q. The rounded root is safe:
-/// it is exact for perfect squares, and otherwise too far from an integer to be rounded across it.
+/// Returns the tile at an index. Column q has q + 1 tiles and begins at index q (q + 1) / 2. The
+/// root is exact for perfect squares; otherwise it is too far from an integer to be rounded to it.
 __device__ TileIndex tile_of_triangle(unsigned index) {
   const unsigned q = (sqrt(8.0 * index + 1) - 1) / 2;
   return {index - q * (q + 1) / 2, q};
@@ -80,7 +80,7 @@ __device__ void multiply_tiles(const Tiles& a, Sums& sum) {
 // [multiply_tiles]
 
 // [load_tiles]
-/// Loads the tiles of A from row k0 on. Each thread loads 8 elements of each tile.
+/// Loads the tiles of A that begin at row k0. Each thread loads 8 elements of each tile.
 __device__ void load_tiles(View<const double, 2> a, unsigned k0, TileIndex at, Tiles& tiles) {
   const unsigned k = threadIdx.y;
 #pragma unroll

@@ -4,8 +4,8 @@
 ///          without waiting. Barriers in shared memory signal which pairs are full and which are
 ///          empty; they replace the barriers of the block. A is padded with zeros after its last
 ///          row.
-/// Legal:   a pair is used after all its bytes have arrived, and refilled after use by all warps.
-/// Expect:  loads from global memory overlap the arithmetic; limited by the FP64 units.
+/// Legal:   a pair is used after all its bytes have arrived; it is refilled when no warp needs it.
+/// Expect:  loads from global memory overlap the arithmetic. The FP64 units limit the kernel.
 /// Run:     ./climb ata --stages 07,08
 /// Next:    09_tensor_core uses FP64 units of twice the rate.
 
@@ -33,8 +33,8 @@ struct TileIndex {
   unsigned p, q;
 };
 
-/// Column q has q + 1 tiles, so q (q + 1) / 2 tiles come before column q. The rounded root is safe:
-/// it is exact for perfect squares, and otherwise too far from an integer to be rounded across it.
+/// Returns the tile at an index. Column q has q + 1 tiles and begins at index q (q + 1) / 2. The
+/// root is exact for perfect squares; otherwise it is too far from an integer to be rounded to it.
 __device__ TileIndex tile_of_triangle(unsigned index) {
   const unsigned q = (sqrt(8.0 * index + 1) - 1) / 2;
   return {index - q * (q + 1) / 2, q};
@@ -111,7 +111,7 @@ __device__ void load_tiles(View<const double, 2> a, unsigned step, TileIndex at,
 // [load_tiles]
 
 // [sum_up]
-/// Computes the sums of a thread, over all steps of A.
+/// Computes a thread's sums over all steps of A.
 __device__ void sum_up(View<const double, 2> a, TileIndex at, const unsigned& warp, Shared& shared,
                        Sums& sum) {
   const unsigned steps = a.extent(0) / depth;

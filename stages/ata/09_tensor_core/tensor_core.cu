@@ -4,9 +4,9 @@
 ///          shared memory are padded so that these loads use all banks. The order of the tiles
 ///          improves reuse in the L2 cache. The last tiles, too few for all SMs, are split along
 ///          the rows of A (split-K), and a second kernel adds the partial sums.
-/// Legal:   sums have another order, which is the same in every run. Only elements on and above
-///          the diagonal are used, each stored twice, so C is exactly symmetric.
-/// Expect:  twice the rate of the CUDA cores in FP64.
+/// Legal:   the terms of a sum have another order, which is the same in every run. Only elements on
+///          and above the diagonal are used, each stored twice, so C is exactly symmetric.
+/// Expect:  the kernel reaches twice the FP64 rate of the CUDA cores.
 /// Run:     ./climb ata --stages 08,09
 /// Next:    10_emulated computes FP64 products on integer units.
 
@@ -47,7 +47,7 @@ struct Shared {
 // [shared]
 
 // [multiply_tiles]
-/// The factors in the registers of a lane, from 8 rows of A, for the products of its warp.
+/// A lane's factors from 8 rows of A, for the products of the lane's warp.
 struct Factors {
   double x[held_i][4], y[held_j][2];
 };
@@ -108,7 +108,7 @@ __device__ void load_tiles(View<const double, 2> a, unsigned step, Task at, Shar
 // [load_tiles]
 
 // [sum_up]
-/// Computes the sums of a warp, over the steps of a task.
+/// Computes a warp's sums over the steps of a task.
 __device__ void sum_up(View<const double, 2> a, Task at, Lane lane, Shared& shared, Sums& sum) {
   const unsigned warp = threadIdx.x / 32, steps = at.last - at.first;
   if (warp < min(ahead, steps)) load_tiles(a, warp, at, shared);
@@ -131,8 +131,8 @@ __device__ void sum_up(View<const double, 2> a, Task at, Lane lane, Shared& shar
 // [sum_up]
 
 // [multiply]
-/// Each block computes a task. The first `complete` tasks are complete tiles of C = AᵀA. For the
-/// other tasks, the block writes partial sums to `parts`: (part, index within the thread, thread).
+/// Each block executes a task. The first `complete` tasks are tiles of C = AᵀA. For other tasks,
+/// the block writes partial sums to `parts`, indexed by (part, index within the thread, thread).
 __global__ void __launch_bounds__(threads)
     multiply(View<const double, 2> a, View<const Task, 1> tasks, unsigned complete,
              View<double, 3> parts, View<double, 2> c) {

@@ -1,13 +1,13 @@
 /// \file
 /// Changed: columns of A are scaled to integers below 2⁵⁹ and replaced by 15 residues of one byte
-///          each. The product of residues is computed 15 times, exactly, with `mma` on bytes. The
+///          each. The product of residues is computed exactly, 15 times, with `mma` on bytes. The
 ///          Chinese remainder theorem reconstructs each element, also exactly (Ozaki, Uchino and
 ///          Imamura, "Ozaki Scheme II", arXiv:2504.08009). Tiles are copied without overlap again.
 /// Legal:   the only errors come from rounding A to integers and C to FP64. If any element of A is
-///          rounded, statistics of the columns must show that the error keeps the bound of a sum in
+///          rounded, statistics of the columns must show that the error meets the bound of a sum in
 ///          FP64. Other matrices are rejected, and so are matrices with more than 131071 rows.
-/// Expect:  slower than stage 09, because no warp multiplies while columns are copied. The aim is
-///          15 products at 30 times the FP64 rate, which 13_warpgroups reaches.
+/// Expect:  this stage is slower than 09, because no warp multiplies while columns are copied. The
+///          aim is 15 products at 30 times the FP64 rate, which 13_warpgroups reaches.
 /// Run:     ./climb ata --stages 09,10
 /// Next:    11_overlapped continues stage 09 and overlaps its copies and kernels.
 
@@ -28,8 +28,8 @@ constexpr unsigned threads = 256;  // per block
 // [sizes]
 
 // [take_apart]
-/// Scales 128 columns of 128 rows of A, converts them to integers and writes their residues:
-/// (residue, column, row), transposed, because a register of `mma` has four rows of a column.
+/// Converts 128 rows of 128 columns of A to scaled integers and writes their residues, indexed by
+/// (residue, column, row): transposed, because a register of `mma` has four rows of a column.
 __global__ void __launch_bounds__(threads)
     take_apart(View<const double, 2> a, View<const int, 1> exponents, double large,
                Statistics statistics, View<std::int8_t, 3> bytes) {

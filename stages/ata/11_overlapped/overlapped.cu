@@ -5,7 +5,7 @@
 ///          memory, which all threads of the host fill and empty. The kernels do not change.
 /// Legal:   a tile of C reads columns of A from its own strip and earlier strips. Events keep this
 ///          order between streams, and between streams and the host.
-/// Expect:  limited by the cores of the host, which copy A and C; the kernels overlap the copies.
+/// Expect:  the host's cores, which copy A and C, are the limit; the kernels overlap the copies.
 /// Run:     ./climb ata --stages 09,11
 
 #include "../segments.hpp"
@@ -52,7 +52,7 @@ struct Shared {
 // [shared]
 
 // [multiply_tiles]
-/// The factors in the registers of a lane, from 8 rows of A, for the products of its warp.
+/// A lane's factors from 8 rows of A, for the products of the lane's warp.
 struct Factors {
   double x[held_i][4], y[held_j][2];
 };
@@ -113,7 +113,7 @@ __device__ void load_tiles(View<const double, 2> a, unsigned step, Task at, Shar
 // [load_tiles]
 
 // [sum_up]
-/// Computes the sums of a warp, over the steps of a task.
+/// Computes a warp's sums over the steps of a task.
 __device__ void sum_up(View<const double, 2> a, Task at, Lane lane, Shared& shared, Sums& sum) {
   const unsigned warp = threadIdx.x / 32, steps = at.last - at.first;
   if (warp < min(ahead, steps)) load_tiles(a, warp, at, shared);
@@ -136,8 +136,8 @@ __device__ void sum_up(View<const double, 2> a, Task at, Lane lane, Shared& shar
 // [sum_up]
 
 // [multiply]
-/// Each block computes a task. The first `complete` tasks are complete tiles of C = AᵀA. For the
-/// other tasks, the block writes partial sums to `parts`: (part, index within the thread, thread).
+/// Each block executes a task. The first `complete` tasks are tiles of C = AᵀA. For other tasks,
+/// the block writes partial sums to `parts`, indexed by (part, index within the thread, thread).
 __global__ void __launch_bounds__(threads)
     multiply(View<const double, 2> a, View<const Task, 1> tasks, unsigned complete,
              View<double, 3> parts, View<double, 2> c) {

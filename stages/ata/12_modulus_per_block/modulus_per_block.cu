@@ -6,7 +6,7 @@
 ///          reconstructs the element and writes it to C.
 /// Legal:   the residue of a sum depends on no other modulus, and the second kernel starts after
 ///          all residues have been written.
-/// Expect:  an eighth of the steps of stage 10, each 1.5 times as long; nearly five times as fast.
+/// Expect:  the kernel does 1/8 of the steps, each 1.5 times as long: it is nearly 5 times as fast.
 /// Run:     ./climb ata --stages 09,10,12
 /// Next:    13_warpgroups overlaps copies and products, with factors in shared memory.
 
@@ -29,8 +29,8 @@ constexpr unsigned threads = 256;  // per block
 // [sizes]
 
 // [take_apart]
-/// Scales 128 columns of 128 rows of A, converts them to integers and writes their residues:
-/// (residue, column, row), transposed, because a register of `mma` has four rows of a column.
+/// Converts 128 rows of 128 columns of A to scaled integers and writes their residues, indexed by
+/// (residue, column, row): transposed, because a register of `mma` has four rows of a column.
 __global__ void __launch_bounds__(threads)
     take_apart(View<const double, 2> a, View<const int, 1> exponents, double large,
                Statistics statistics, View<std::int8_t, 3> bytes) {
@@ -87,8 +87,8 @@ __device__ void multiply(const Column* of_i, const Column* of_j, std::int32_t (&
   }
 }
 
-/// Each block computes a tile of C for one modulus and writes residues: (residue, tile, product,
-/// thread).
+/// Each block computes a tile of C for one modulus and writes residues, indexed by (residue, tile,
+/// product, thread).
 __global__ void __launch_bounds__(threads)
     multiply_residues(View<const std::int8_t, 3> bytes, View<const Product256, 1> products,
                       View<unsigned, 4> sums) {

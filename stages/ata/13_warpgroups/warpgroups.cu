@@ -5,8 +5,8 @@
 ///          residues of A are stored in the order that `wgmma` requires.
 /// Legal:   sums of integers are exact in any order. A tile is overwritten only after the barrier
 ///          at which all warps that read it have arrived.
-/// Expect:  15 products at 30 times the FP64 rate: twice the speed of FP64 tensor cores, minus the
-///          time to convert A to residues and to reconstruct C.
+/// Expect:  15 products run at 30 times the FP64 rate, so the program is twice as fast as with FP64
+///          tensor cores, apart from the conversion of A to residues and the reconstruction of C.
 /// Run:     ./climb ata --stages 09,12,13
 
 #include "../plan.hpp"
@@ -31,8 +31,8 @@ constexpr unsigned threads = 256;  // per block; for products, one more warp sta
 // [take_apart]
 constexpr unsigned tile_bytes = tile * row_bytes;  // 128 rows of 128 columns of A
 
-/// Scales 128 columns of 128 rows of A, converts them to integers and writes their residues as
-/// tiles: (residue, 128 columns, 128 rows, byte), column by column in the order of `wgmma`.
+/// Converts 128 rows of 128 columns of A to scaled integers and writes their residues as tiles,
+/// indexed by (residue, 128 columns, 128 rows, byte), column by column in the order of `wgmma`.
 __global__ void __launch_bounds__(threads)
     take_apart(View<const double, 2> a, View<const int, 1> exponents, double large,
                Statistics statistics, View<std::int8_t, 4> tiles) {
@@ -104,8 +104,8 @@ __device__ void drain(Pipeline& pipeline, unsigned steps, std::int32_t (&sum)[4 
   staircase::wgmma_wait<0>();
 }
 
-/// Each block computes a tile of C for one modulus and writes residues: (residue, tile, product,
-/// thread).
+/// Each block computes a tile of C for one modulus and writes residues, indexed by (residue, tile,
+/// product, thread).
 __global__ void __launch_bounds__(threads + 32, 1)
     multiply_residues(View<const std::int8_t, 4> tiles, View<const Product256, 1> products,
                       View<unsigned, 4> sums) {

@@ -2,7 +2,7 @@
 /// Changed: only tiles on and above the diagonal are computed. A second pass copies their elements
 ///          to the other side.
 /// Legal:   C is symmetric: c(j, i) is the sum of the same products as c(i, j).
-/// Expect:  half of the time, for large C.
+/// Expect:  for a large C, the program takes half the time of stage 14.
 /// Run:     ./climb ata --stages 02,14,15,baseline_openblas_dsyrk
 /// Next:    nothing; this is the last stage.
 
@@ -47,7 +47,7 @@ void multiply(View<const double, 2> a, Panels& panels, View<double, 2> c) {
 // [multiply]
 
 // [mirror]
-/// Copies the elements above the diagonal to below it, in squares that stay in the L1 cache.
+/// Mirrors the elements above the diagonal, in squares that stay in the L1 cache.
 void mirror(View<double, 2> c) {
   const std::size_t n = c.extent(0);
 #pragma omp parallel for schedule(dynamic)

@@ -18,7 +18,7 @@ using staircase::View;
 // [mirror]
 constexpr unsigned tile = 32;
 
-/// Copies the elements above the diagonal to below it, in tiles through shared memory.
+/// Copies elements above the diagonal to their mirror positions, in tiles through shared memory.
 __global__ void mirror(View<double, 2> c) {
   __shared__ double transposed[tile][tile + 1];
   const unsigned cols = c.extent(1), i0 = blockIdx.y * tile, j0 = blockIdx.x * tile;

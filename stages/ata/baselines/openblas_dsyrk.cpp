@@ -15,7 +15,7 @@ namespace ata {
 using staircase::View;
 
 // [mirror]
-/// Copies the elements above the diagonal to below it.
+/// Copies the elements above the diagonal to their mirror positions below it.
 void mirror(View<double, 2> c) {
   const std::size_t cols = c.extent(0);
   for (std::size_t i = 0; i < cols; ++i)

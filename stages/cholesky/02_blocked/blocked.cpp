@@ -20,7 +20,7 @@ using staircase::View;
 constexpr std::size_t tile = 64;  // rows and columns
 
 // [left]
-/// Element (i, j) minus the products of the columns from `first` to before `last`.
+/// Returns element (i, j) minus the products of columns `first` to `last` - 1.
 template <typename T>
 T left(View<const T, 2> l, std::size_t i, std::size_t j, std::size_t first, std::size_t last) {
   T left = l(i, j);
@@ -36,7 +36,7 @@ struct Range {
   std::size_t first, last;
 };
 
-/// Factorises a tile on the diagonal, left-looking, with its own columns only.
+/// Factorises a tile on the diagonal, left-looking. Only the tile's own columns are used.
 template <typename T>
 void factorise_tile(View<T, 2> l, Range columns) {
   for (std::size_t j = columns.first; j < columns.last; ++j) {
@@ -54,8 +54,8 @@ void solve_tile(View<T, 2> l, Range rows, Range columns) {
       l(i, j) = left<T>(l, i, j, columns.first, j) / l(j, j);
 }
 
-/// Subtracts the products of two tiles from a tile to the right; on the diagonal, from its lower
-/// triangle only.
+/// Subtracts the products of two tiles from a tile to the right. If this tile is on the diagonal,
+/// only its lower triangle is updated.
 template <typename T>
 void update_tile(View<T, 2> l, Range rows, Range columns, Range done) {
   for (std::size_t i = rows.first; i < rows.last; ++i)

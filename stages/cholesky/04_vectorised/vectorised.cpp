@@ -1,10 +1,10 @@
 /// \file
 /// Changed: L is packed into panels of 24 rows, or 48 in f32, which store the rows of each column
-///          contiguously. Two functions compute a block of L, the intersection of a panel and as
-///          many columns, in vector registers. A tile has 8 × 8 blocks.
+///          contiguously. Two functions compute a block of L in vector registers: the rows of a
+///          panel in as many columns. A tile has 8 × 8 blocks.
 /// Legal:   from each element, the same products are subtracted, in another order: the products of
 ///          a tile are added up first, and then their sum is subtracted.
-/// Expect:  limited by arithmetic, like stage 02 of AᵀA.
+/// Expect:  arithmetic limits the program, as in stage 02 of AᵀA.
 /// Run:     ./climb cholesky --stages 03,04
 /// Next:    05_naive_cuda starts again on the GPU, column by column.
 
@@ -57,7 +57,7 @@ struct Range {
   std::size_t first, last;
 };
 
-/// Subtracts from block (p, q) the products of the columns of blocks from `first` to before `last`.
+/// Subtracts the products of the columns of blocks `first` to `last` - 1 from block (p, q).
 template <typename T>
 void subtract(View<T, 3> l, std::size_t p, std::size_t q, std::size_t first, std::size_t last) {
   static const auto run =
@@ -77,8 +77,8 @@ void solve_tile(View<T, 3> l, Range rows, Range columns) {
     }
 }
 
-/// Subtracts the products of two tiles from a tile to the right; on the diagonal, from its lower
-/// triangle only.
+/// Subtracts the products of two tiles from a tile to the right. If this tile is on the diagonal,
+/// only its lower triangle is updated.
 template <typename T>
 void update_tile(View<T, 3> l, Range rows, Range columns, Range done) {
   for (std::size_t q = columns.first; q < columns.last; ++q)

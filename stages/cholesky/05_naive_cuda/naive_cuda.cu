@@ -4,7 +4,7 @@
 /// Legal:   a thread writes only its own element. The second kernel reads only column k below the
 ///          pivot. It also stores the root of the pivot, because all threads of the first kernel
 ///          have to read the pivot itself. Kernels of a stream run one after the other.
-/// Expect:  limited by memory, because all elements to the right are read and written per column.
+/// Expect:  memory is the limit, because all elements to the right are read and written per column.
 /// From:    00_original
 /// Run:     ./climb cholesky --stages 00,05
 /// Next:    06_panel_and_update reads and writes these elements once per 256 columns.

@@ -27,7 +27,7 @@ using staircase::row;
 using staircase::View;
 
 // [update]
-/// Subtracts the products of columns k from columns j, from the diagonal down.
+/// Subtracts the products of columns k from the elements of columns j on and below the diagonal.
 template <typename T>
 __global__ void update(View<T, 2> l, Range k, Range j) {
   const unsigned to_i = j.first + row(), to_j = j.first + column();
@@ -37,7 +37,7 @@ __global__ void update(View<T, 2> l, Range k, Range j) {
   l(to_i, to_j) = rest;
 }
 
-/// Launches `update`, if there are columns j.
+/// Launches `update` if there are columns j.
 template <typename T>
 void launch_update(View<T, 2> l, Range k, Range j) {
   constexpr dim3 threads(8, 32);  // so that a warp reads 8 + 4 rows of factors

@@ -3,7 +3,7 @@
 ///          these elements. The factors are in shared memory, 128 bytes of each row at a time, and
 ///          are copied three steps ahead. Tiles are processed in strips of 8 columns of tiles.
 /// Legal:   from each element, the same products are subtracted in the same order as in stage 06.
-/// Expect:  limited by the FP64 pipeline: a factor is copied once for 128 elements, and read from
+/// Expect:  the FP64 pipeline is the limit: a factor is copied once for 128 elements, and read from
 ///          shared memory once for 8 elements.
 /// Run:     ./climb cholesky --stages 06,07
 /// Next:    08_tensor_cores uses tensor cores, which have twice the rate.
@@ -94,7 +94,7 @@ __device__ void multiply_tiles(const Tiles<T>& tiles, Rest<T>& rest) {
 // [multiply_tiles]
 
 // [load]
-/// Loads the elements of a tile. Positions beyond the last row or from column `end` on receive
+/// Loads the elements of a tile. Positions beyond the last row, or beyond column `end` - 1, receive
 /// other valid elements of the matrix.
 template <typename T>
 __device__ void load(View<const T, 2> l, unsigned i0, unsigned j0, unsigned end, Rest<T>& rest) {
@@ -120,7 +120,7 @@ __device__ void store(const Rest<T>& rest, unsigned i0, unsigned j0, unsigned en
 // [load]
 
 // [update]
-/// Subtracts the products of columns k from columns j, from the diagonal down.
+/// Subtracts the products of columns k from the elements of columns j on and below the diagonal.
 template <typename T>
 __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j) {
   extern __shared__ __align__(16) unsigned char bytes[];
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j
   store(rest, i0, j0, j.end, l);
 }
 
-/// Launches `update`, if there are columns j.
+/// Launches `update` if there are columns j.
 template <typename T>
 void launch_update(View<T, 2> l, Range k, Range j) {
   if (j.first >= j.end) return;

@@ -5,7 +5,7 @@
 ///          eight other columns are multiplied.
 /// Legal:   the same products are subtracted from each element, in another order, which is the same
 ///          in every run.
-/// Expect:  twice the rate of the FP64 pipeline.
+/// Expect:  the tensor cores reach twice the rate of the FP64 pipeline.
 /// Run:     ./climb cholesky --stages 07,08
 /// Next:    09_look_ahead factorises the next panel during the update.
 
@@ -99,7 +99,7 @@ __device__ void multiply_factors(const Factors<T>& factors, Rest<T>& rest) {
 // [multiply_tiles]
 
 // [update]
-/// Subtracts the products of columns k from columns j, from the diagonal down.
+/// Subtracts the products of columns k from the elements of columns j on and below the diagonal.
 template <typename T>
 __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j) {
   extern __shared__ __align__(16) unsigned char bytes[];
@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j
   store(rest, i0, j0, 0, j.end, l);
 }
 
-/// Launches `update`, if there are columns j.
+/// Launches `update` if there are columns j.
 template <typename T>
 void launch_update(View<T, 2> l, Range k, Range j) {
   if (j.first >= j.end) return;

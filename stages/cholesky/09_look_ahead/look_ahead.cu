@@ -101,7 +101,7 @@ __device__ void multiply_factors(const Factors<T>& factors, Rest<T>& rest) {
 // [multiply_tiles]
 
 // [update]
-/// Subtracts the products of columns k from columns j, from the diagonal down.
+/// Subtracts the products of columns k from the elements of columns j on and below the diagonal.
 template <typename T>
 __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j) {
   extern __shared__ __align__(16) unsigned char bytes[];
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j
   store(rest, i0, j0, 0, j.end, l);
 }
 
-/// Launches `update` in a stream, if there are columns j.
+/// Launches `update` in a stream if there are columns j.
 template <typename T>
 void launch_update(View<T, 2> l, Range k, Range j, const Stream& stream) {
   if (j.first >= j.end) return;

@@ -176,7 +176,7 @@ __device__ void divide_subtiles(Tile at, View<T, 2> l, Stream<T>& stream, Rest<T
   }
 }
 
-/// Computes tiles of L from tiles of A, from tile `from` down, one thread block per tile.
+/// Computes tiles of L from tiles of A, one per thread block: tile `from` and the tiles below it.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     factorise_tile(View<T, 2> l, View<T, 3> inverses, Tile from) {

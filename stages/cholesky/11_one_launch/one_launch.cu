@@ -4,8 +4,8 @@
 ///          and waits for the flags of the tiles that it reads.
 /// Legal:   a block reads only tiles that were claimed before its own tile, so the first unfinished
 ///          tile never waits for an unclaimed tile. A flag is set after all stores of its tile.
-/// Expect:  the time of a dependency chain with one link per 128 columns. If this chain is short,
-///          the rate of the tensor cores is the limit.
+/// Expect:  the limit is the time of a dependency chain with one link per 128 columns. If this
+///          chain is short, the limit is the rate of the tensor cores.
 /// Run:     ./climb cholesky --stages 10,11
 /// Next:    12_out_of_core continues stage 09, for matrices that do not fit on the GPU.
 
@@ -120,7 +120,7 @@ struct Stream {
   }
 
   /// Starts the copies of the pairs of sub-tiles up to pair s. Waits for unfinished tiles only if
-  /// their pairs are needed now, that is up to pair `now`.
+  /// their pairs are needed now, that is, if they are pairs up to `now`.
   __device__ void copy_until(unsigned s, unsigned now) {
     while (requested <= s && requested < end) {
       if (requested % subtiles == 0)

@@ -7,8 +7,8 @@
 /// Legal:   only the order of summation changes. A slab is complete before it is copied out, and is
 ///          copied out before its segments are transferred again. Events keep a buffer unchanged
 ///          until it has been read.
-/// Expect:  the speed of stage 09 for matrices of any size. If slabs are wide enough, transferring
-///          a segment takes less time than subtracting its products.
+/// Expect:  matrices of any size reach the speed of stage 09. If slabs are wide enough,
+///          transferring a segment takes less time than subtracting its products.
 /// Run:     ./climb cholesky --stages 09,12
 /// Next:    13_multi_gpu distributes the panels cyclically to all GPUs.
 
@@ -106,7 +106,7 @@ __device__ void multiply_factors(const Factors<T>& factors, Rest<T>& rest) {
 
 // [update]
 /// Trailing update: subtracts the products of columns k of `computed`, a matrix with the same rows,
-/// from columns j of l, from the diagonal downwards.
+/// from the elements of columns j of l on and below the diagonal.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     update(View<const T, 2> computed, View<T, 2> l, Range k, Range j) {
@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(threads)
   store(rest, i0, j0, 0, j.end, l);
 }
 
-/// Launches `update` in a stream, if there are columns j.
+/// Launches `update` in a stream if there are columns j.
 template <typename T>
 void launch_update(View<const T, 2> computed, View<T, 2> l, Range k, Range j,
                    const Stream& stream) {

@@ -113,8 +113,8 @@ __device__ void multiply_factors(const Factors<T>& factors, Rest<T>& rest) {
 // [multiply_tiles]
 
 // [update]
-/// Trailing update: subtracts the products of columns k of `computed`, a complete panel, from
-/// columns j of a GPU, from the diagonal downwards.
+/// Trailing update: subtracts the products of columns k of `computed`, a complete panel, from the
+/// elements of a GPU's columns j on and below the diagonal.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     update(View<const T, 2> computed, View<T, 2> l, Range k, Range j, Distribution distribution) {
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(threads)
   store(rest, i0, j0, whole - j0, j.end, l);
 }
 
-/// Launches `update` in a stream, if there are columns j.
+/// Launches `update` in a stream if there are columns j.
 template <typename T>
 void launch_update(View<const T, 2> computed, View<T, 2> l, Range k, Range j,
                    Distribution distribution, const Stream& stream) {
@@ -185,7 +185,7 @@ void factorise_panel(View<T, 2> l, unsigned first, const Stream& stream) {
 // [factorise]
 
 // [GPU]
-/// The data of a GPU: the columns of its panels, two buffers for panels, used alternately, and its
+/// The data of a GPU: the columns of its panels, two buffers for panels (used alternately), and its
 /// streams and events.
 template <typename T>
 struct Gpu {

@@ -6,7 +6,7 @@
 ///          sub-tiles in a buffer of its own.
 /// Legal:   a packed sub-tile has the same elements as the sub-tile in L. All of them are written
 ///          before the flag of the tile is set.
-/// Expect:  six pairs of sub-tiles in shared memory instead of four. The time changes little.
+/// Expect:  there are six pairs of sub-tiles in shared memory, not four. The time changes little.
 /// Run:     ./climb cholesky --stages 11,14
 /// Next:    15_tma_bulk_copies copies the sub-tiles with the TMA.
 
@@ -31,7 +31,7 @@ constexpr unsigned buffers = 6;  // buffers for pairs of sub-tiles in shared mem
 
 // [packed]
 /// Eight rows of a sub-tile: two squares of 8 × 8 elements, each stored row by row. A lane reads
-/// two adjacent elements of a square, so a warp reads one square at a time, from all banks.
+/// two adjacent elements of a square, so a warp reads one square at a time from all banks.
 template <typename T>
 using Eight = T[2][8][8];
 
@@ -111,8 +111,8 @@ __device__ inline void copy_bytes(void* to, const void* from, unsigned bytes) {
     __pipeline_memcpy_async(static_cast<uint4*>(to) + e, static_cast<const uint4*>(from) + e, 16);
 }
 
-/// The pairs of sub-tiles that tile (i, j) needs, in order. Left of column j, a pair has a sub-tile
-/// of rows i and one of rows j. In column j, a pair has an inverse and squares of tile (j, j).
+/// The pairs of sub-tiles that tile (i, j) needs, in order. Left of column j, a pair has sub-tiles
+/// of rows i and j. In column j, a pair has an inverse and squares of tile (j, j).
 template <typename T>
 struct Stream {
   const Packed<T>& packed;
@@ -139,7 +139,7 @@ struct Stream {
   }
 
   /// Starts the copies of the pairs of sub-tiles up to pair s. Waits for unfinished tiles only if
-  /// their pairs are needed now, that is up to pair `now`.
+  /// their pairs are needed now, that is, if they are pairs up to `now`.
   __device__ void copy_until(unsigned s, unsigned now) {
     while (requested <= s && requested < end) {
       if (requested % subtiles == 0)

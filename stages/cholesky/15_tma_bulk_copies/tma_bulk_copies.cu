@@ -30,7 +30,7 @@ constexpr unsigned buffers = 6;  // buffers for pairs of sub-tiles in shared mem
 
 // [packed]
 /// Eight rows of a sub-tile: two squares of 8 × 8 elements, each stored row by row. A lane reads
-/// two adjacent elements of a square, so a warp reads one square at a time, from all banks.
+/// two adjacent elements of a square, so a warp reads one square at a time from all banks.
 template <typename T>
 using Eight = T[2][8][8];
 
@@ -107,8 +107,8 @@ __device__ inline void publish(unsigned& published) {
 // [flags]
 
 // [stream]
-/// The pairs of sub-tiles that tile (i, j) needs, in order. Left of column j, a pair has a sub-tile
-/// of rows i and one of rows j. In column j, a pair has an inverse and squares of tile (j, j).
+/// The pairs of sub-tiles that tile (i, j) needs, in order. Left of column j, a pair has sub-tiles
+/// of rows i and j. In column j, a pair has an inverse and squares of tile (j, j).
 template <typename T>
 struct Stream {
   const Packed<T>& packed;
@@ -138,7 +138,7 @@ struct Stream {
   }
 
   /// Starts the copies of the pairs of sub-tiles up to pair s. Waits for unfinished tiles only if
-  /// their pairs are needed now, that is up to pair `now`.
+  /// their pairs are needed now, that is, if they are pairs up to `now`.
   __device__ void copy_until(unsigned s, unsigned now) {
     while (requested <= s && requested < end) {
       if (requested % subtiles == 0)

@@ -1,10 +1,10 @@
 /// \file
 /// From:    15_tma_bulk_copies
 /// Changed: on the diagonal, pairs of mbarriers replace the barriers of the thread block. A warp
-///          waits until a square is inverted. All warps except the next one then also wait until
+///          waits until a square is inverted. Then all warps except the next one also wait until
 ///          the rows below are divided. A warp updates its rows only up to its own square.
 /// Legal:   each sub-tile has its own buffer, so no warp overwrites data that other warps read.
-/// Expect:  a critical path that is shorter by the time of eight pairs of barriers.
+/// Expect:  the critical path is shorter by the time of eight pairs of barriers.
 /// Run:     ./climb cholesky --stages 15,16
 /// Next:    17_warp_specialisation moves the copies to a warp of their own.
 
@@ -30,7 +30,7 @@ constexpr unsigned buffers = 6;  // buffers for pairs of sub-tiles in shared mem
 
 // [packed]
 /// Eight rows of a sub-tile: two squares of 8 × 8 elements, each stored row by row. A lane reads
-/// two adjacent elements of a square, so a warp reads one square at a time, from all banks.
+/// two adjacent elements of a square, so a warp reads one square at a time from all banks.
 template <typename T>
 using Eight = T[2][8][8];
 
@@ -107,8 +107,8 @@ __device__ inline void publish(unsigned& published) {
 // [flags]
 
 // [stream]
-/// The pairs of sub-tiles that tile (i, j) needs, in order. Left of column j, a pair has a sub-tile
-/// of rows i and one of rows j. In column j, a pair has an inverse and squares of tile (j, j).
+/// The pairs of sub-tiles that tile (i, j) needs, in order. Left of column j, a pair has sub-tiles
+/// of rows i and j. In column j, a pair has an inverse and squares of tile (j, j).
 template <typename T>
 struct Stream {
   const Packed<T>& packed;
@@ -138,7 +138,7 @@ struct Stream {
   }
 
   /// Starts the copies of the pairs of sub-tiles up to pair s. Waits for unfinished tiles only if
-  /// their pairs are needed now, that is up to pair `now`.
+  /// their pairs are needed now, that is, if they are pairs up to `now`.
   __device__ void copy_until(unsigned s, unsigned now) {
     while (requested <= s && requested < end) {
       if (requested % subtiles == 0)

@@ -1,10 +1,10 @@
 /// \file
 /// From:    16_split_barriers
-/// Changed: warp specialisation. A ninth warp waits for flags and for free buffers, and starts the
-///          copies. Eight warps multiply, and signal when they have read a sub-tile. The ninth warp
-///          and three idle warps release registers to these eight warps.
+/// Changed: warps are specialised. A ninth warp waits for flags and for free buffers, and starts
+///          the copies. Eight warps multiply, and signal when they have read a sub-tile. The ninth
+///          warp and three idle warps release registers to these eight warps.
 /// Legal:   a buffer is refilled only after all threads that read it have signalled.
-/// Expect:  no barrier of the thread block per sub-tile, and no barrier for a test of flags.
+/// Expect:  the thread block needs no barrier per sub-tile, and no barrier for a test of flags.
 /// Run:     ./climb cholesky --stages 16,17
 /// Next:    18_flags_per_sub_tile publishes each sub-tile separately.
 
@@ -31,7 +31,7 @@ constexpr unsigned buffers = 6;                 // buffers for pairs of sub-tile
 
 // [packed]
 /// Eight rows of a sub-tile: two squares of 8 × 8 elements, each stored row by row. A lane reads
-/// two adjacent elements of a square, so a warp reads one square at a time, from all banks.
+/// two adjacent elements of a square, so a warp reads one square at a time from all banks.
 template <typename T>
 using Eight = T[2][8][8];
 

@@ -32,7 +32,7 @@ constexpr unsigned buffers = 6;                 // buffers for pairs of sub-tile
 
 // [packed]
 /// Eight rows of a sub-tile: two squares of 8 × 8 elements, each stored row by row. A lane reads
-/// two adjacent elements of a square, so a warp reads one square at a time, from all banks.
+/// two adjacent elements of a square, so a warp reads one square at a time from all banks.
 template <typename T>
 using Eight = T[2][8][8];
 

@@ -5,7 +5,7 @@
 ///          per step, so all steps have the same code.
 /// Legal:   without the root, a column of L is a multiple of the final column. The pivots are the
 ///          same as in stage 18.
-/// Expect:  half the time of stage 18 for a square. The final stores have no branch per element.
+/// Expect:  a square takes half the time of stage 18. The final stores have no branch per element.
 /// Run:     ./climb cholesky --stages 18,19
 /// Next:    20_fragment_order lets loads put elements into the registers that products need.
 
@@ -32,7 +32,7 @@ constexpr unsigned buffers = 6;                 // buffers for pairs of sub-tile
 
 // [packed]
 /// Eight rows of a sub-tile: two squares of 8 × 8 elements, each stored row by row. A lane reads
-/// two adjacent elements of a square, so a warp reads one square at a time, from all banks.
+/// two adjacent elements of a square, so a warp reads one square at a time from all banks.
 template <typename T>
 using Eight = T[2][8][8];
 

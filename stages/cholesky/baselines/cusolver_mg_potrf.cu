@@ -22,8 +22,8 @@ using staircase::DeviceArray;
 using staircase::OnDevice;
 using staircase::View;
 
-/// The number of columns of a group. Groups are distributed cyclically. Wide groups make the
-/// updates fast, and every GPU needs a few groups.
+/// Returns the number of columns of a group. Groups are distributed cyclically. Wide groups make
+/// the updates fast, and every GPU needs a few groups.
 std::size_t columns_per_group(std::size_t n) {
   return std::clamp(std::bit_floor(n / 4), std::size_t{128}, std::size_t{2048});
 }

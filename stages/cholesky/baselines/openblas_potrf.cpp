@@ -13,7 +13,7 @@ namespace cholesky {
 using staircase::View;
 
 // [factorise]
-/// LAPACK uses column-major order, so our lower triangle is the upper triangle for LAPACK.
+/// Calls LAPACK, which uses column-major order: our lower triangle is its upper triangle.
 inline lapack_int factorise(lapack_int n, double* l) {
   lapack_int failed = 0;
   LAPACK_dpotrf("U", &n, l, &n, &failed);

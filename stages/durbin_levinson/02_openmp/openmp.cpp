@@ -4,7 +4,7 @@
 /// Legal:   the order of additions changes only the rounding; elements of a row are independent.
 ///          One barrier separates the inner product from the update, and another one separates the
 ///          update from the next step.
-/// Expect:  two barriers per step. A barrier takes the same time for each k, so short rows take
+/// Expect:  a step has two barriers. A barrier takes the same time for each k, so short rows take
 ///          longer than in stage 01.
 /// Run:     ./climb durbin_levinson --stages 00-02
 /// Next:    03_fused_pairs needs one barrier and one pass per step.

@@ -1,10 +1,10 @@
 /// \file
-/// Changed: the update of a step and the inner product of the next step are fused into one loop,
-///          over pairs of elements i and k - 1 - i, in place.
+/// Changed: the update of a step and the inner product of the next step are fused into one loop
+///          over pairs of elements i and k - 1 - i, which it updates in place.
 /// Legal:   an iteration reads and writes only its own pair, and the inner product multiplies the
 ///          values that the iteration has just written.
-/// Expect:  one barrier per step instead of two, and one load of each element of y instead of
-///          three.
+/// Expect:  a step has one barrier instead of two, and loads each element of y once instead of
+///          three times.
 /// Run:     ./climb durbin_levinson --stages 00-03
 /// Next:    04_vectorised processes pairs with vectors.
 

@@ -1,6 +1,6 @@
 /// \file
-/// Changed: the widest vectors of the processor process the pairs. One vector loads elements from i
-///          on, a second one loads their mirror images, and a shuffle reverses the second vector.
+/// Changed: the widest vectors of the processor process the pairs. One vector loads elements
+///          beginning at i; a second one loads their mirror images and is reversed by a shuffle.
 /// Legal:   pairs are independent of each other. The sum has a partial sum per lane, and the order
 ///          of additions changes only the rounding.
 /// Expect:  the time of a step is the time of the loads and stores of one pass, and of a barrier.

@@ -3,7 +3,7 @@
 ///          other threads. This exchange is also the barrier.
 /// Legal:   when a thread has read the partial sums of all other threads, all of them have
 ///          completed the step. All threads add in the same order, so all get the same alpha.
-/// Expect:  n - 1 exchanges, each as short as the transfer of a cache line between cores.
+/// Expect:  there are n - 1 exchanges, each as short as the transfer of a cache line between cores.
 /// Run:     ./climb durbin_levinson --stages 00-05
 /// Next:    06_teams uses a single thread while rows are short.
 

@@ -1,7 +1,7 @@
 /// \file
 /// Changed: a single thread works while the row is short, and the team doubles as the row grows.
 /// Legal:   the steps are the same; all threads synchronise at a barrier before the team grows.
-/// Expect:  no exchanges while rows are shorter than 32 KB, and no team at all for small orders.
+/// Expect:  threads exchange nothing while rows are shorter than 32 KB; small orders need no team.
 /// Run:     ./climb durbin_levinson --stages 00-06
 /// Next:    07_naive_cuda starts again from 01 on the GPU, with two kernels per step.
 
@@ -131,7 +131,7 @@ State<T> advance(std::size_t first, std::size_t last, State<T> state, const std:
 // [advance]
 
 // [durbin]
-/// Durbin's recursion, with a team of threads that doubles as the rows grow.
+/// Executes Durbin's recursion with a team of threads that doubles as the rows grow.
 template <typename T>
 void durbin(const std::vector<T>& r, View<T, 2> solution) {
   const std::size_t n = solution.extent(1);

@@ -42,7 +42,7 @@ __global__ void inner_product(std::size_t k, View<const T, 1> r, View<const T, 1
 // [inner_product]
 
 // [update]
-/// Computes the solution next of order k + 1 from y of order k. Every thread computes alpha and
+/// Computes the solution `next` of order k + 1 from y of order k. Every thread computes alpha and
 /// beta.
 template <typename T>
 __global__ void update(std::size_t k, View<const T, 1> r, View<const T, 1> sum, View<T, 1> alpha,

@@ -3,8 +3,8 @@
 ///          kernel adds one value per block of the grid, always in the same order.
 /// Legal:   the order of the additions changes only the rounding. The sum no longer depends on the
 ///          order in which blocks finish.
-/// Expect:  a shorter dependency chain in a step, with two barriers instead of eight; as many
-///          launches as before.
+/// Expect:  the dependency chain of a step is shorter, with two barriers instead of eight; there
+///          are as many launches as before.
 /// Run:     ./climb durbin_levinson --stages 07,08
 /// Next:    09_in_place_pairs reads each pair of elements once and computes both results.
 
@@ -26,7 +26,7 @@ constexpr unsigned block_size = 256;  // threads per block
 __host__ __device__ constexpr unsigned blocks(std::size_t k) { return k / block_size + 1; }
 
 // [sums]
-/// Returns the sum over the warp to every lane.
+/// Returns to every lane the sum over the warp.
 template <typename T>
 __device__ T sum_of_warp(T value) {
   for (unsigned distance = warp_size / 2; distance > 0; distance /= 2)
@@ -34,7 +34,7 @@ __device__ T sum_of_warp(T value) {
   return value;
 }
 
-/// Returns the sum over the block to every thread.
+/// Returns to every thread the sum over the block.
 template <typename T>
 __device__ T sum_of_block(T value) {
   __shared__ T of_warp[block_size / warp_size];
@@ -59,7 +59,7 @@ __global__ void inner_product(std::size_t k, View<const T, 1> r, View<const T, 1
 // [inner_product]
 
 // [update]
-/// Computes the solution next of order k + 1 from y of order k. Every thread computes alpha and
+/// Computes the solution `next` of order k + 1 from y of order k. Every thread computes alpha and
 /// beta.
 template <typename T>
 __global__ void update(std::size_t k, View<const T, 1> r, View<const T, 1> parts, View<T, 1> alpha,

@@ -2,7 +2,7 @@
 /// Changed: the update of y(i) needs y(k - 1 - i) and vice versa. The thread that has read both
 ///          elements also writes both, so the update has half as many threads, and works in place.
 /// Legal:   no other thread reads the two elements; each result is computed as before.
-/// Expect:  two accesses per element instead of three in the update, and one row instead of two.
+/// Expect:  the update accesses an element twice instead of three times, in one row instead of two.
 ///          Launches still limit the time.
 /// Run:     ./climb durbin_levinson --stages 08,09
 /// Next:    10_graph launches 128 steps at once.
@@ -23,7 +23,7 @@ constexpr unsigned block_size = 256;  // threads per block
 __host__ __device__ constexpr unsigned blocks(std::size_t k) { return k / block_size + 1; }
 
 // [sums]
-/// Returns the sum over the warp to every lane.
+/// Returns to every lane the sum over the warp.
 template <typename T>
 __device__ T sum_of_warp(T value) {
   for (unsigned distance = warp_size / 2; distance > 0; distance /= 2)
@@ -31,7 +31,7 @@ __device__ T sum_of_warp(T value) {
   return value;
 }
 
-/// Returns the sum over the block to every thread.
+/// Returns to every thread the sum over the block.
 template <typename T>
 __device__ T sum_of_block(T value) {
   __shared__ T of_warp[block_size / warp_size];
@@ -56,7 +56,7 @@ __global__ void inner_product(std::size_t k, View<const T, 1> r, View<const T, 1
 // [inner_product]
 
 // [update]
-/// Updates the solution of order k to order k + 1, in place. Every thread computes alpha and beta.
+/// Updates the solution of order k to order k + 1 in place. Every thread computes alpha and beta.
 template <typename T>
 __global__ void update(std::size_t k, View<const T, 1> r, View<const T, 1> parts, View<T, 1> alpha,
                        View<T, 1> beta, View<T, 1> y) {

@@ -28,7 +28,7 @@ constexpr std::size_t steps_of_graph = 128;
 __host__ __device__ constexpr unsigned blocks(std::size_t k) { return k / block_size + 1; }
 
 // [sums]
-/// Returns the sum over the warp to every lane.
+/// Returns to every lane the sum over the warp.
 template <typename T>
 __device__ T sum_of_warp(T value) {
   for (unsigned distance = warp_size / 2; distance > 0; distance /= 2)
@@ -36,7 +36,7 @@ __device__ T sum_of_warp(T value) {
   return value;
 }
 
-/// Returns the sum over the block to every thread.
+/// Returns to every thread the sum over the block.
 template <typename T>
 __device__ T sum_of_block(T value) {
   __shared__ T of_warp[block_size / warp_size];
@@ -64,7 +64,7 @@ __global__ void inner_product(std::size_t step, View<const std::size_t, 1> first
 // [inner_product]
 
 // [update]
-/// Updates the solution of order k to order k + 1, in place. Every thread computes alpha and beta.
+/// Updates the solution of order k to order k + 1 in place. Every thread computes alpha and beta.
 template <typename T>
 __global__ void update(std::size_t step, View<const std::size_t, 1> first, View<const T, 1> r,
                        View<const T, 1> parts, View<T, 1> alpha, View<T, 1> beta, View<T, 1> y) {

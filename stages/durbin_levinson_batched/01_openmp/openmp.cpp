@@ -3,7 +3,7 @@
 ///          elements of equal index are adjacent, runs the recursion with one system per vector
 ///          lane, and transposes y and the reflection coefficients back.
 /// Legal:   systems are independent, and the operations of each system keep their order.
-/// Expect:  a speed-up of vector lanes times cores, minus the time of the transpositions.
+/// Expect:  the speed grows by a factor of vector lanes times cores, apart from the transpositions.
 /// Run:     ./climb durbin_levinson_batched --stages 00,01
 /// Next:    02_naive_cuda gives each system a GPU thread.
 

@@ -2,7 +2,7 @@
 /// From:    00_original
 /// Changed: the loop over systems becomes the grid of threads; the arrays are in device memory.
 /// Legal:   systems are independent, and the operations of each system keep their order.
-/// Expect:  limited by memory, because neighbouring threads access rows that are far apart.
+/// Expect:  memory is the limit, because neighbouring threads access rows that are far apart.
 /// Run:     ./climb durbin_levinson_batched --stages 00-02
 /// Next:    03_register_resident keeps y in registers, and r in shared memory.
 

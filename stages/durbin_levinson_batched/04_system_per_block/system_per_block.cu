@@ -1,10 +1,10 @@
 /// \file
 /// From:    02_naive_cuda
-/// Changed: each system has a thread block, and its rows are in shared memory, if they fit. A
-///          thread updates a pair of y and at once adds its terms to the sum of the next order.
+/// Changed: each system has a thread block, and its rows are in shared memory if they fit. A thread
+///          updates a pair of y and at once adds its terms to the sum of the next order.
 /// Legal:   pairs of y are disjoint, and the thread that writes a pair also reads it for the sum;
 ///          the terms of the sum have another order.
-/// Expect:  limited by shared memory for high orders, and by the dependency chain of an order for
+/// Expect:  shared memory is the limit for high orders, and the dependency chain of an order for
 ///          low orders.
 /// Run:     ./climb durbin_levinson_batched --stages 02,04
 /// Next:    05_system_per_subwarp solves each system in the registers of a few lanes.

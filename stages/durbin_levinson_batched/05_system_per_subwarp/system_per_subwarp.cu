@@ -4,8 +4,8 @@
 ///          computes the next coefficient before it updates most of the pairs.
 /// Legal:   the Schur algorithm computes the same coefficients. Each step updates each pair from
 ///          this pair and the coefficient alone, so the order of the updates does not matter.
-/// Expect:  limited by the FP64 pipeline, without barriers and with four shuffles of values per
-///          step.
+/// Expect:  the FP64 pipeline is the limit; a step has no barriers and shuffles four
+///          values.
 /// Run:     ./climb durbin_levinson_batched --stages 04,05
 
 #include <cuda_pipeline.h>

@@ -119,7 +119,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
       std::find_if(failed.begin(), failed.end(), [](int index) { return index > 0; });
   if (first != failed.end()) {
     // The harness reports the first system that is not positive definite, and its first coefficient
-    // that is too large. Its index is the largest order with a positive definite matrix.
+    // that is too large. The index is the largest order with a positive definite matrix.
     Problem leading;
     leading.systems = 1;
     leading.n = *first - 1;

@@ -1,7 +1,7 @@
 /// \file
 /// Changed: nothing yet; every later stage is compared with the prices that this one computes.
-/// Expect:  a tridiagonal solve for each row and each column of the grid in each time step, limited
-///          by the latency of divisions.
+/// Expect:  each time step solves a tridiagonal system for each row and each column of the grid.
+///          The latency of divisions is the limit.
 /// Run:     ./climb local_volatility --stages 00
 /// Next:    01_openmp distributes the options over threads.
 

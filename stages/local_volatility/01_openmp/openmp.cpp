@@ -1,7 +1,7 @@
 /// \file
 /// Changed: the strike and the private state move into the loop, and one directive is added.
 /// Legal:   iterations write different prices and read nothing that another iteration writes.
-/// Expect:  the time divided by the number of cores, as long as a state fits into a core's caches.
+/// Expect:  the time is divided by the number of cores if a state fits into a core's caches.
 /// Run:     ./climb local_volatility --stages 00,01
 /// Next:    02_hoisted expands the private state into arrays, so that the loop can be distributed.
 

@@ -1,7 +1,7 @@
 /// \file
 /// Changed: the functions between the loop over the options and its loop nests are inlined. The
-///          private state is expanded into arrays, indexed by the option (for the tridiagonal
-///          systems by the system, too), and hoisted out of the loop.
+///          private state is expanded into arrays, indexed by the option (and, in tridiagonal
+///          systems, by the system), and hoisted out of the loop.
 /// Legal:   each iteration has its own elements, so no two iterations share an element.
 /// Expect:  the stage is slower and needs more memory: arrays that stayed in a core's caches now
 ///          pass through memory.

@@ -39,7 +39,7 @@ __device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g)
   q = g - rows.c[m] * q;
 }
 
-/// Returns t / q, given 1 / q, with the single rounding of a division. A product alone has two.
+/// Returns t / q, given 1 / q, rounded once like a division. A product alone is rounded twice.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
@@ -88,8 +88,8 @@ __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below
 }
 
 /// Solves a tridiagonal system (diagonals a, b, c, right-hand side r) for u by a team of threads. r
-/// and u may be the same array. A system that does not fit into the team is solved in chunks; all
-/// chunks except the last store d and e in u and c.
+/// and u may be the same array. A system that does not fit into the team is solved in chunks. Each
+/// chunk, except for the last one, stores d and e in u and c.
 template <int team, int held, typename Real>
 __device__ void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r,
                        View<Real, 1> u) {

@@ -1,9 +1,9 @@
 /// \file
 /// Changed: arrays are stored in the order in which threads access them. Two kernels transpose
-///          tiles in shared memory, which also distributes rows over a team. Coefficients and
+///          tiles in shared memory. Rows are also distributed over a team there. Coefficients and
 ///          sums stay in registers until the last store, so two kernels per direction are merged.
 /// Legal:   the layout of an array concerns only its readers and writers, and merged kernels
-///          exchange values within a thread, or across a barrier of its block.
+///          exchange values within a thread, or across a barrier of the thread block.
 /// Expect:  memory is the limit, with 22 values per point and step instead of 37, each moved once.
 /// Run:     ./climb local_volatility --stages 04-06
 /// Next:    07_interleaved solves one system per thread again, with systems interleaved in memory.
@@ -34,7 +34,7 @@ __device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g)
   q = g - rows.c[m] * q;
 }
 
-/// Returns t / q, given 1 / q, with the single rounding of a division. A product alone has two.
+/// Returns t / q, given 1 / q, rounded once like a division. A product alone is rounded twice.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;

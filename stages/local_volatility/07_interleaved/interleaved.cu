@@ -4,7 +4,7 @@
 ///          systems and merges with the explicit half steps, and no data are transposed.
 /// Legal:   the systems along x are independent, and a thread that goes down a column visits the
 ///          points in the order in which the Thomas algorithm needs their right-hand sides.
-/// Expect:  less time than 06 if there are enough systems to fill the GPU, otherwise more.
+/// Expect:  06 is slower if there are enough systems to fill the GPU, and faster otherwise.
 /// Run:     ./climb local_volatility --stages 05-07
 /// Next:    08_shared_grids stores once the data that are the same for all options.
 
@@ -34,7 +34,7 @@ __device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g)
   q = g - rows.c[m] * q;
 }
 
-/// Returns t / q, given 1 / q, with the single rounding of a division. A product alone has two.
+/// Returns t / q, given 1 / q, rounded once like a division. A product alone is rounded twice.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
@@ -187,7 +187,7 @@ __device__ void eliminate_column(const State<Real>& s, unsigned k, unsigned j) {
   }
 }
 
-/// Computes U'(i) = d(i) + e(i) U'(i + 1), up the column.
+/// Goes up the column and computes U'(i) = d(i) + e(i) U'(i + 1).
 template <typename Real>
 __device__ void substitute_column(const State<Real>& s, unsigned k, unsigned j) {
   constexpr unsigned batch = batch_of<Real>;

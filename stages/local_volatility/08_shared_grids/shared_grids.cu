@@ -42,7 +42,7 @@ __device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g)
   q = g - rows.c[m] * q;
 }
 
-/// Returns t / q, given 1 / q, with the single rounding of a division. A product alone has two.
+/// Returns t / q, given 1 / q, rounded once like a division. A product alone is rounded twice.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
@@ -163,7 +163,7 @@ __device__ void eliminate_column(const State<Real>& s, Real var, unsigned k, uns
   }
 }
 
-/// Computes U'(i) = d(i) + e(i) U'(i + 1), up the column.
+/// Goes up the column and computes U'(i) = d(i) + e(i) U'(i + 1).
 template <typename Real>
 __device__ void substitute_column(const State<Real>& s, unsigned k, unsigned j) {
   constexpr unsigned batch = batch_of<Real>;

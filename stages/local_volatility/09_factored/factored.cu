@@ -40,7 +40,7 @@ struct State : OneGrid<Real> {
 };
 // [state]
 
-/// Returns t / q, given 1 / q, with the single rounding of a division. A product alone has two.
+/// Returns t / q, given 1 / q, rounded once like a division. A product alone is rounded twice.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
@@ -68,8 +68,8 @@ __device__ std::size_t factor_of_row(std::size_t i) {
 }
 
 /// Solves a system of n rows along y for u by a team of threads. The right-hand side is r_of(i),
-/// which must be 0 beyond the end. A system that does not fit into the team is solved in chunks;
-/// all chunks except the last store d in u.
+/// which must be 0 beyond the end. A system that does not fit into the team is solved in chunks.
+/// Each chunk, except for the last one, stores d in u.
 template <int team, int held, typename Real, typename ValueOf>
 __device__ void tridag(const State<Real>& s, std::size_t n, ValueOf r_of, Real* u) {
   __shared__ SharedValues<Real, held> shared;
@@ -183,7 +183,7 @@ __device__ void eliminate_column(const State<Real>& s, View<Real, 2> inverse_x, 
   }
 }
 
-/// Computes U'(i) = d(i) + e(i) U'(i + 1), up the column.
+/// Goes up the column and computes U'(i) = d(i) + e(i) U'(i + 1).
 template <typename Real>
 __device__ void substitute_column(const State<Real>& s, View<Real, 2> inverse_x, Real var,
                                   unsigned k, unsigned j) {

@@ -3,7 +3,7 @@
 ///          applied to R as its right-hand side, and its solution is the right-hand side along y.
 /// Legal:   the same expression is subtracted from both sides of each system, so the scheme is the
 ///          same up to rounding. Rows of an operator sum to zero, so differences suffice.
-/// Expect:  slightly less time, with 7 values per point and step instead of 8; more digits in f32.
+/// Expect:  a step moves 7 values per point instead of 8, which saves little; f32 gains digits.
 /// Run:     ./climb local_volatility --stages 09,10 --precision f64,f32
 /// Next:    11_grid_per_block keeps a grid in a thread block for the entire time loop.
 
@@ -40,7 +40,7 @@ struct State : OneGrid<Real> {
 };
 // [state]
 
-/// Returns t / q, given 1 / q, with the single rounding of a division. A product alone has two.
+/// Returns t / q, given 1 / q, rounded once like a division. A product alone is rounded twice.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
@@ -67,9 +67,9 @@ __device__ std::size_t factor_of_row(std::size_t i) {
   return i - in_chunk + in_chunk % held * team + in_chunk / held;
 }
 
-/// Adds to u the solution of a system of n rows along y, by a team of threads. The right-hand side
-/// is r_of(i), which must be 0 beyond the end. A system that does not fit into the team is solved
-/// in chunks; all chunks except the last store d in w.
+/// Adds the solution of a system of n rows along y to u, with a team of threads. The right-hand
+/// side is r_of(i), which must be 0 beyond the end. A system that does not fit into the team is
+/// solved in chunks. Each chunk, except for the last one, stores d in w.
 template <int team, int held, typename Real, typename ValueOf>
 __device__ void tridag(const State<Real>& s, std::size_t n, ValueOf r_of, Real* w, Real* u) {
   __shared__ SharedValues<Real, held> shared;
@@ -183,7 +183,7 @@ __device__ void eliminate_column(const State<Real>& s, View<Real, 2> inverse_x, 
   }
 }
 
-/// Computes W(i) = d(i) + e(i) W(i + 1), up the column.
+/// Goes up the column and computes W(i) = d(i) + e(i) W(i + 1).
 template <typename Real>
 __device__ void substitute_column(const State<Real>& s, View<Real, 2> inverse_x, Real var,
                                   unsigned k, unsigned j) {

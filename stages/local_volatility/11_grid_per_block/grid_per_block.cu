@@ -3,7 +3,7 @@
 ///          its shared memory for all steps. Each column is cut into segments, one per thread.
 /// Legal:   the data that one step passes to the next stay in the block, with a barrier in between;
 ///          segments are combined as in a scan (the partition method).
-/// Expect:  no memory traffic except for the factors; shared memory and its latency are the limit.
+/// Expect:  only the factors cause memory traffic; shared memory and its latency are the limit.
 /// Run:     ./climb local_volatility --dataset medium --stages 10,11
 /// Next:    12_grid_per_cluster distributes a grid over the blocks of a cluster.
 

@@ -4,7 +4,7 @@
 ///          maturity, with the transposed steps of the scheme, and carries weights of the payoff.
 /// Legal:   a step is linear in R, so the product of point, steps and payoff may be grouped from
 ///          the left or from the right. Both results are equal up to rounding.
-/// Expect:  the time that stage 00 takes for one option, for any number of options.
+/// Expect:  any number of options takes the time that stage 00 takes for one option.
 /// Run:     ./climb local_volatility --stages 00,13
 /// Next:    14_adjoint_hoisted hoists the work that all steps share.
 

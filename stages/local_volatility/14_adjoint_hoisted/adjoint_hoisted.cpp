@@ -3,7 +3,7 @@
 ///          of the variance along x that depends on x.
 /// Legal:   these data do not depend on values that a step writes. The product of exps equals exp
 ///          of the sum, and the product with an inverse equals the quotient, up to rounding.
-/// Expect:  no exp per point, and two divisions instead of four.
+/// Expect:  a point needs no call of exp, and it needs two divisions instead of four.
 /// Run:     ./climb local_volatility --stages 13,14
 /// Next:    15_vectorised_adjoint solves all systems along x at the same time.
 

@@ -2,10 +2,10 @@
 /// Changed: the systems along x are solved at the same time, one row of all systems after another.
 /// Legal:   the systems are independent, so the loop over them may become the inner loop
 ///          (interchange). This loop carries no dependence, so it can be vectorised.
-/// Expect:  the time along x divided by the length of a vector; the time along y stays the same.
+/// Expect:  the time along x is divided by the length of a vector; the time along y stays the same.
 /// Run:     ./climb local_volatility --stages 00,13-15
-/// Next:    16_adjoint_cuda runs the sweep on a GPU, which then has a single small problem and
-///          latency to hide.
+/// Next:    16_adjoint_cuda runs the sweep on a GPU, which then has to hide the latencies of a
+///          single small problem.
 
 #include "../local_volatility.hpp"
 

@@ -3,8 +3,8 @@
 /// Changed: a cluster applies all transposed steps to the single grid of stage 16, instead of all
 ///          steps to the grid of each option. z stays in the registers of the threads that solve
 ///          its rows, and only q and p pass through shared memory.
-/// Legal:   the transposed systems have the same pivots, and are cut into segments and combined as
-///          the systems of stage 12.
+/// Legal:   the transposed systems have the same pivots, and are cut into segments and combined
+///          like the systems of stage 12.
 /// Expect:  latency is the limit: two barriers of the cluster per step, and the work in between.
 /// Run:     ./climb local_volatility --stages 16,17
 /// Next:    18_reduced_system lets segments exchange their functions once per step instead of

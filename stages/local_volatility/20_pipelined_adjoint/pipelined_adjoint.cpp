@@ -3,8 +3,8 @@
 ///          all threads, so strips of these systems pass from thread to thread in a pipeline.
 /// Legal:   a thread computes a strip after the neighbour whose row it reads has finished this
 ///          strip. Three barriers per time step order all other accesses to shared data.
-/// Expect:  the time divided by the number of cores, plus the time in which the pipeline fills and
-///          drains.
+/// Expect:  the time is divided by the number of cores, and the pipeline adds the time in which it
+///          fills and drains.
 /// Run:     ./climb local_volatility --stages 15,19,20 --dataset large
 /// Next:    nothing; this is the last stage.
 
@@ -147,7 +147,7 @@ void solve_y(Part rows, State<Real>& s) {
   for (; i < rows.end; ++i) solve_rows<1>(i, s);
 }
 
-/// The elimination of the solve p = (1 / dt - Lx' / 2)^-1 z / dt, for the rows of a thread and the
+/// Does the elimination for p = (1 / dt - Lx' / 2)^-1 z / dt, in the rows of a thread and the
 /// systems of a strip. Computes one row of all these systems at a time.
 template <typename Real>
 void eliminate_x(Real dt_inv, Part rows, Part strip, State<Real>& s) {
@@ -168,7 +168,7 @@ void eliminate_x(Real dt_inv, Part rows, Part strip, State<Real>& s) {
   }
 }
 
-/// The substitution that follows eliminate_x(), up the rows.
+/// Does the substitution that follows eliminate_x(), from the last row to the first.
 template <typename Real>
 void substitute_x(Part rows, Part strip, State<Real>& s) {
   for (std::size_t i = std::min(rows.end, s.num_x - 1); i-- > rows.begin;) {

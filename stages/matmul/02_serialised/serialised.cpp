@@ -1,8 +1,8 @@
 /// \file
 /// Changed: the data that a slice reads are first copied into contiguous memory, with the columns
 ///          of B as rows. The finished slice is copied from there to its position in C (loop (4)).
-/// Legal:   no slice writes A or B, so a copy can be read instead. No slice reads C, so C can be
-///          written later.
+/// Legal:   no slice writes A or B, so a copy can be read instead. No slice reads C, so a slice can
+///          be copied to C later.
 /// Expect:  both factors of a sum are read contiguously. The dependency chain of additions remains
 ///          as the bottleneck.
 /// Run:     ./climb matmul --stages 01,02
@@ -26,7 +26,7 @@ struct Buffers {
   Memory a, b, c;
 };
 
-/// The matrices of a slice in its buffers: its rows of A, its columns of B as rows, and its C.
+/// The matrices of a slice in its buffers: its rows of A, its columns of B as rows, its part of C.
 template <typename T>
 struct Parts {
   template <typename Memory>

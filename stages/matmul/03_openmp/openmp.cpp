@@ -2,7 +2,7 @@
 /// Changed: the slices are distributed to threads, each of which has its own buffers.
 /// Legal:   slices are disjoint parts of C, and no thread writes A or B. Slices of different
 ///          threads use different buffers.
-/// Expect:  the time of stage 02, divided by the number of cores. There are at least four slices
+/// Expect:  the time of stage 02 is divided by the number of cores. There are at least four slices
 ///          per thread, because all threads wait for the last slice.
 /// Run:     ./climb matmul --stages 02,03
 /// Next:    04_cuda_slices computes the slices on a GPU.
@@ -28,7 +28,7 @@ struct Buffers {
   Memory a, b, c;
 };
 
-/// The matrices of a slice in its buffers: its rows of A, its columns of B as rows, and its C.
+/// The matrices of a slice in its buffers: its rows of A, its columns of B as rows, its part of C.
 template <typename T>
 struct Parts {
   template <typename Memory>

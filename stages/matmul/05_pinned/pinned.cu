@@ -32,7 +32,7 @@ struct Buffers {
   Memory a, b, c;
 };
 
-/// The matrices of a slice in its buffers: its rows of A, its columns of B, and its C.
+/// The matrices of a slice in its buffers: its rows of A, columns of B, and part of C.
 template <typename T>
 struct Parts {
   template <typename Memory>
@@ -74,7 +74,7 @@ void fetch(Parts<T> device, Parts<T> host, const Stream& stream) {
 // [transfer]
 
 // [multiply]
-/// Computes C = A B: a thread block computes a tile, and a thread two elements 16 columns apart.
+/// Computes C = A B, one tile per thread block, and two elements 16 columns apart per thread.
 template <typename T>
 __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
   __shared__ T a_tile[tile][tile], b_tile[tile][tile];
@@ -97,7 +97,7 @@ __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
     if (const unsigned j = j0 + threadIdx.x + h * tile / 2; i < rows && j < cols) c(i, j) = sum[h];
 }
 
-/// Launches the kernel for a slice, in a stream.
+/// Launches the kernel for a slice in a stream.
 template <typename T>
 void multiply(Parts<T> slice, const Stream& stream) {
   const dim3 grid(staircase::ceil_div(slice.c.extent(1), tile),

@@ -2,11 +2,11 @@
 /// Changed: there are two buffers in each direction (double buffering). While the GPU computes a
 ///          slice, one thread of the host serialises and sends the next slice, and another thread
 ///          fetches and deserialises the previous one. Even and odd slices use different buffers.
-/// Legal:   in a step, three units work on three slices. The next and the previous slice use the
-///          same pair of buffers: the next slice its inputs, and the previous slice its output. All
-///          three units wait for each other between steps.
-/// Expect:  a step takes as long as the slowest of the three units, instead of the sum of all
-///          three.
+/// Legal:   in a step, the GPU and both threads work on three different slices. The next and the
+///          previous slice use the same buffers, but different parts: one uses the inputs, the
+///          other the output. All three units wait for each other between steps.
+/// Expect:  a step takes as long as the slowest of the three units, not the sum of all three
+///          times.
 /// Run:     ./climb matmul --stages 05,06
 /// Next:    07_streams orders the operations by events and lets the copy engines collect the
 ///          slices.
@@ -39,7 +39,7 @@ struct Buffers {
   Memory a, b, c;
 };
 
-/// The matrices of a slice in its buffers: its rows of A, its columns of B, and its C.
+/// The matrices of a slice in its buffers: its rows of A, columns of B, and part of C.
 template <typename T>
 struct Parts {
   template <typename Memory>
@@ -81,7 +81,7 @@ void fetch(Parts<T> device, Parts<T> host, const Stream& stream) {
 // [transfer]
 
 // [multiply]
-/// Computes C = A B: a thread block computes a tile, and a thread two elements 16 columns apart.
+/// Computes C = A B, one tile per thread block, and two elements 16 columns apart per thread.
 template <typename T>
 __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
   __shared__ T a_tile[tile][tile], b_tile[tile][tile];
@@ -104,7 +104,7 @@ __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
     if (const unsigned j = j0 + threadIdx.x + h * tile / 2; i < rows && j < cols) c(i, j) = sum[h];
 }
 
-/// Launches the kernel for a slice, in a stream.
+/// Launches the kernel for a slice in a stream.
 template <typename T>
 void multiply(Parts<T> slice, const Stream& stream) {
   const dim3 grid(staircase::ceil_div(slice.c.extent(1), tile),

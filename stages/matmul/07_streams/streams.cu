@@ -2,10 +2,10 @@
 /// Changed: streams and events replace the threads of the host. The copy engines take slices out of
 ///          A and B and write them into C directly: these matrices are pinned, and there are no
 ///          buffers in the host's memory.
-/// Legal:   events guarantee the order that the waits of the threads guaranteed. A copy in waits
-///          for the last kernel that read its buffers. A kernel waits for its copy in, and for the
-///          copy out of the previous slice in its buffer. A copy out waits for its kernel.
-/// Expect:  kernels follow each other without gaps, if copies take no longer than kernels. The host
+/// Legal:   events keep the order that the waits of the threads kept. An input copy waits for the
+///          last kernel that read its buffers. A kernel waits for its input copy, and for the
+///          output copy of the previous slice in its buffer. An output copy waits for its kernel.
+/// Expect:  kernels follow each other without gaps if copies take no longer than kernels. The host
 ///          only enqueues work.
 /// Run:     ./climb matmul --stages 06,07
 /// Next:    08_resident_panels keeps the operands on the GPU that later slices read again.
@@ -37,7 +37,7 @@ struct Buffers {
   Memory a, b, c;
 };
 
-/// The matrices of a slice in its buffers: its rows of A, its columns of B, and its C.
+/// The matrices of a slice in its buffers: its rows of A, columns of B, and part of C.
 template <typename T>
 struct Parts {
   template <typename Memory>
@@ -50,7 +50,7 @@ struct Parts {
 // [Buffers]
 
 // [multiply]
-/// Computes C = A B: a thread block computes a tile, and a thread two elements 16 columns apart.
+/// Computes C = A B, one tile per thread block, and two elements 16 columns apart per thread.
 template <typename T>
 __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
   __shared__ T a_tile[tile][tile], b_tile[tile][tile];
@@ -73,7 +73,7 @@ __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
     if (const unsigned j = j0 + threadIdx.x + h * tile / 2; i < rows && j < cols) c(i, j) = sum[h];
 }
 
-/// Launches the kernel for a slice, in a stream.
+/// Launches the kernel for a slice in a stream.
 template <typename T>
 void multiply(Parts<T> slice, const Stream& stream) {
   const dim3 grid(staircase::ceil_div(slice.c.extent(1), tile),

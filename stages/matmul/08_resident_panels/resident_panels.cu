@@ -1,9 +1,9 @@
 /// \file
 /// Changed: rows of A and columns of B stay on the GPU as panels. The order of slices lets each
 ///          slice use panels that are already there. This order goes from left to right along as
-///          many rows as fit, then from right to left along the next rows.
-/// Legal:   slices are independent, so any order is legal. A panel is replaced when the last kernel
-///          has read it.
+///          many rows of slices as fit, then from right to left along the next rows.
+/// Legal:   slices are independent, so any order is legal. A panel is replaced after the last
+///          kernel that needs it has read it.
 /// Expect:  A crosses PCIe once, and B once for each group of rows, instead of both for every
 ///          slice.
 /// Run:     ./climb matmul --stages 07,08
@@ -50,7 +50,7 @@ void ensure_panel(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamT
   panel.held = wanted;
 }
 
-/// The matrices of a slice on the device: its rows of A, its columns of B, and its C.
+/// The matrices of a slice on the device: its rows of A, columns of B, and part of C.
 template <typename T>
 struct Parts {
   View<T, 2> a, b, c;
@@ -59,8 +59,8 @@ struct Parts {
 
 // [order]
 /// Returns an order of the slices in which slices reuse the panels of earlier slices. It goes from
-/// left to right along as many rows as panels of A stay on the device, then from right to left
-/// along the next rows.
+/// left to right along as many rows of slices as panels of A stay on the device, then from right to
+/// left along the next rows.
 inline std::vector<std::size_t> order_of(const Panels& panels) {
   const Slices& slices = panels.slices;
   std::vector<std::size_t> order;
@@ -75,7 +75,7 @@ inline std::vector<std::size_t> order_of(const Panels& panels) {
 // [order]
 
 // [multiply]
-/// Computes C = A B: a thread block computes a tile, and a thread two elements 16 columns apart.
+/// Computes C = A B, one tile per thread block, and two elements 16 columns apart per thread.
 template <typename T>
 __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
   __shared__ T a_tile[tile][tile], b_tile[tile][tile];
@@ -98,7 +98,7 @@ __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
     if (const unsigned j = j0 + threadIdx.x + h * tile / 2; i < rows && j < cols) c(i, j) = sum[h];
 }
 
-/// Launches the kernel for a slice, in a stream.
+/// Launches the kernel for a slice in a stream.
 template <typename T>
 void multiply(Parts<T> slice, const Stream& stream) {
   const dim3 grid(staircase::ceil_div(slice.c.extent(1), tile),

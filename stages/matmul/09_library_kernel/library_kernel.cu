@@ -46,7 +46,7 @@ void ensure_panel(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamT
   panel.held = wanted;
 }
 
-/// The matrices of a slice on the device: its rows of A, its columns of B, and its C.
+/// The matrices of a slice on the device: its rows of A, columns of B, and part of C.
 template <typename T>
 struct Parts {
   View<T, 2> a, b, c;
@@ -55,8 +55,8 @@ struct Parts {
 
 // [order]
 /// Returns an order of the slices in which slices reuse the panels of earlier slices. It goes from
-/// left to right along as many rows as panels of A stay on the device, then from right to left
-/// along the next rows.
+/// left to right along as many rows of slices as panels of A stay on the device, then from right to
+/// left along the next rows.
 inline std::vector<std::size_t> order_of(const Panels& panels) {
   const Slices& slices = panels.slices;
   std::vector<std::size_t> order;

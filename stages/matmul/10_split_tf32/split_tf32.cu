@@ -1,10 +1,10 @@
 /// \file
-/// Changed: tensor cores compute the slices. Each f32 element becomes two tf32 elements, once for
-///          each panel that is sent, and a product becomes three products (error-compensated
+/// Changed: tensor cores compute the slices. Each panel that is sent is split once: an f32 element
+///          becomes two tf32 elements, and a product becomes three products (error-compensated
 ///          emulation of f32).
 /// Legal:   both parts together have 23 of 24 bits, and the omitted product is 2⁻²² of the whole.
 ///          Tensor cores add up at most 2048 products, and f32 units add up these sums.
-/// Expect:  a third of the rate of tf32, which is more than twice the rate of f32.
+/// Expect:  the kernels reach a third of the tf32 rate, which is more than twice the rate of f32.
 /// Run:     ./climb matmul --stages 09,10 --precision f32
 /// Next:    11_multi_gpu continues stage 09, and distributes the slices to several GPUs.
 
@@ -52,8 +52,8 @@ void ensure_panel(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamT
 
 // [order]
 /// Returns an order of the slices in which slices reuse the panels of earlier slices. It goes from
-/// left to right along as many rows as panels of A stay on the device, then from right to left
-/// along the next rows.
+/// left to right along as many rows of slices as panels of A stay on the device, then from right to
+/// left along the next rows.
 inline std::vector<std::size_t> order_of(const Panels& panels) {
   const Slices& slices = panels.slices;
   std::vector<std::size_t> order;
@@ -70,7 +70,7 @@ inline std::vector<std::size_t> order_of(const Panels& panels) {
 // [multiply]
 constexpr unsigned in_a_row = 128;  // steps between additions to C: 2048 products per sum
 
-/// Adds up the products of 64 rows over some steps, and the products with low parts first.
+/// Adds up the products of 64 rows over some steps; in each step, products with low parts go first.
 __device__ inline void drain(Pipeline& pipeline, unsigned first, unsigned end, float (&sum)[128]) {
   for (unsigned k = first; k < end; ++k) {
     const Operands& from = pipeline.wait(k);
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(multipliers + 32, 1) multiply_tiles(Parts slic
   extern __shared__ __align__(1024) unsigned char of_tiles[];
   Pipeline& pipeline = start(of_tiles);
   if (threadIdx.x >= multipliers) return feed(pipeline, slice);
-  // The first interval of one warpgroup is half as long, so one multiplies while the other adds.
+  // One warpgroup's first interval is half as long, so one multiplies while the other one adds.
   const unsigned steps = slice.a.steps();
   unsigned end = threadIdx.x < multipliers / 2 ? in_a_row : in_a_row / 2;
 #pragma unroll 1
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(multipliers + 32, 1) multiply_tiles(Parts slic
   }
 }
 
-/// Launches the kernel for a slice, in a stream.
+/// Launches the kernel for a slice in a stream.
 inline void multiply(const Parts& slice, const Stream& stream) {
   multiply_tiles<<<grid_of(slice.c), multipliers + 32, sizeof(Pipeline), stream>>>(slice);
   staircase::check_launch();

@@ -1,8 +1,8 @@
 /// \file
 /// From:    09_library_kernel
-/// Changed: the slices are distributed to all GPUs. Each GPU has its own panels, streams and thread
-///          of the host, which takes the next slice when the sixth slice before it has been
-///          computed.
+/// Changed: the slices are distributed to all GPUs. Each GPU has its own panels, its own streams
+///          and a thread of the host. This thread takes a slice when the sixth slice before it has
+///          been computed.
 /// Legal:   slices are independent, so any GPU may compute any slice.
 /// Expect:  the speed grows with the number of GPUs, as long as the host's memory is fast enough.
 /// Run:     ./climb matmul --stages 09,11
@@ -54,7 +54,7 @@ void ensure_panel(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamT
   panel.held = wanted;
 }
 
-/// The matrices of a slice on the device: its rows of A, its columns of B, and its C.
+/// The matrices of a slice on the device: its rows of A, columns of B, and part of C.
 template <typename T>
 struct Parts {
   View<T, 2> a, b, c;

@@ -54,7 +54,7 @@ void ensure_panel(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamT
   panel.held = wanted;
 }
 
-/// The matrices of a slice on the device: its rows of A, its columns of B, and its C.
+/// The matrices of a slice on the device: its rows of A, columns of B, and part of C.
 template <typename T>
 struct Parts {
   View<T, 2> a, b, c;
@@ -110,7 +110,7 @@ struct Gpu {
 // [GPU]
 
 // [hand on]
-/// Sends a GPU its share of the rows of the first panel of B, and copies it to all other GPUs.
+/// Sends a GPU its share of the rows of the first panel of B; copies the share to all other GPUs.
 template <typename T>
 void pass_on(std::size_t g, std::deque<Gpu<T>>& gpus, View<const T, 2> b, std::size_t cols) {
   Gpu<T>& gpu = gpus[g];

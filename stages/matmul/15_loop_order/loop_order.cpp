@@ -3,7 +3,7 @@
 ///          row of C, and the compiler vectorises it.
 /// From:    00_original
 /// Legal:   an element of C is still the sum of the same products, in the order of k.
-/// Expect:  limited by the reads of B, which come from the L3 cache for each row of C.
+/// Expect:  the reads of B, which come from the L3 cache for each row of C, limit the program.
 /// Run:     ./climb matmul --stages 00,15
 /// Next:    16_cache_blocks uses a part of B for all rows of C while it is in the L2 cache.
 

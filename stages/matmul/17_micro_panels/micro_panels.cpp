@@ -4,7 +4,7 @@
 ///          The micro-panels of A for a block of C stay in the L2 cache.
 /// Legal:   an element of C is the sum of the same products, added chunk by chunk of 256; only
 ///          rounding errors change.
-/// Expect:  close to the peak rate of a core, since the sums stay in registers for 256 steps.
+/// Expect:  the rate is close to a core's peak, since the sums stay in registers for 256 steps.
 /// Run:     ./climb matmul --stages 00,15-17
 /// Next:    18_shared_panels distributes packing and blocks of C to threads.
 

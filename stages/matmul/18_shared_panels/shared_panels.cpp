@@ -2,7 +2,7 @@
 /// Changed: all threads pack a chunk together, and then share the blocks of C.
 /// Legal:   micro-panels are disjoint, and so are the blocks of C. Barriers separate packing from
 ///          the products, and the products from the next chunk.
-/// Expect:  the time of stage 17, divided by the number of cores.
+/// Expect:  the time of stage 17 is divided by the number of cores.
 /// Run:     ./climb matmul --stages 03,17,18,baseline_openblas_gemm
 /// Next:    nothing; this is the last stage.
 

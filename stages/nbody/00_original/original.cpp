@@ -25,7 +25,7 @@ Force<T> pull(const Body<T>& body, const Body<T>& other, T softening2) {
 // [pull]
 
 // [evaluate]
-/// Computes the force on every body, as a sum over all source bodies.
+/// Computes the force on every body as a sum over all source bodies.
 template <typename T>
 void evaluate(View<const Body<T>, 1> bodies, T softening2, View<Force<T>, 1> forces) {
   for (std::size_t i = 0; i < bodies.extent(0); ++i) {

@@ -2,7 +2,7 @@
 /// Changed: each of the three loops over bodies has an OpenMP directive.
 /// Legal:   an iteration writes only the entry of its own body, and no iteration of the same loop
 ///          writes an element that another iteration reads.
-/// Expect:  the time of 00 divided by the number of cores.
+/// Expect:  the time of 00 is divided by the number of cores.
 /// Run:     ./climb nbody --stages 00,01
 /// Next:    02_vectorised computes eight or sixteen pairs with one instruction.
 
@@ -29,7 +29,7 @@ Force<T> pull(const Body<T>& body, const Body<T>& other, T softening2) {
 // [pull]
 
 // [evaluate]
-/// Computes the force on every body, as a sum over all source bodies.
+/// Computes the force on every body as a sum over all source bodies.
 template <typename T>
 void evaluate(View<const Body<T>, 1> bodies, T softening2, View<Force<T>, 1> forces) {
 #pragma omp parallel for

@@ -80,7 +80,7 @@ void put_in_rows(View<const Body<T>, 1> bodies, View<T, 2> rows) {
   }
 }
 
-/// Computes the force on every body, as a sum over all source bodies.
+/// Computes the force on every body as a sum over all source bodies.
 template <typename T>
 void evaluate(View<const Body<T>, 1> bodies, T softening2, View<T, 2> rows,
               View<Force<T>, 1> forces) {

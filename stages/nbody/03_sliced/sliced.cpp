@@ -3,8 +3,8 @@
 ///          slices, and the source bodies of each slice are copied into rows of their own.
 /// Legal:   slices with different bodies write different forces; slices with the same bodies add to
 ///          the same forces, and one thread computes them one after the other.
-/// Expect:  for any number of bodies, the pairs per second that 02 reaches when all source bodies
-///          fit into a cache.
+/// Expect:  for any number of bodies, this stage computes as many pairs per second as 02 with
+///          source bodies that fit into a cache.
 /// Run:     ./climb nbody --stages 02,03
 /// Next:    04_naive_cuda starts again from 01, on the GPU.
 
@@ -55,7 +55,7 @@ template <typename T>
 // [pull]
 
 // [sum]
-/// Adds to the force on a body the terms of source bodies, stored as a structure of arrays.
+/// Adds the terms of source bodies, stored as a structure of arrays, to the force on a body.
 template <typename T>
 struct Sum {
   template <int bytes>

@@ -37,7 +37,7 @@ __device__ Force<T> pull(const Body<T>& body, const Body<T>& other, T softening2
 // [pull]
 
 // [evaluate]
-/// Computes the force on every body, as a sum over all source bodies.
+/// Computes the force on every body as a sum over all source bodies.
 template <typename T>
 __global__ void evaluate(View<const Body<T>, 1> bodies, T softening2, View<Force<T>, 1> forces) {
   const unsigned i = column();

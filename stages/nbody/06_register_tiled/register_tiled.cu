@@ -2,7 +2,7 @@
 /// Changed: a thread keeps four bodies in registers and uses each source body that it loads four
 ///          times; the special function unit computes 1 / √x, which f64 refines by one more step.
 /// Legal:   each sum keeps its order, and the sums of different bodies are independent.
-/// Expect:  27 instructions per pair in f32, of which one uses the special function unit, and a
+/// Expect:  a pair takes 27 instructions in f32, of which one uses the special function unit, and a
 ///          quarter of the loads of 05; the issue rate limits the kernel.
 /// Run:     ./climb nbody --stages 05,06
 /// Next:    07_mixed_precision computes pairs in f32 and recovers the digits that f32 loses
@@ -29,7 +29,7 @@ constexpr unsigned of_block = threads * held;  // bodies per block
 // [sizes]
 
 // [inverse root]
-/// Returns 1 / √x, from the special function unit. In f32 its error of about 2 roundings is
+/// Returns 1 / √x, computed by the special function unit. In f32 its error of about 2 roundings is
 /// accepted. In f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less
 /// than one rounding.
 template <typename T>
@@ -62,7 +62,7 @@ __device__ Body<T> body_or_none(View<const Body<T>, 1> bodies, unsigned i) {
 // [load]
 
 // [evaluate]
-/// Computes the force on every body, as a sum over all source bodies.
+/// Computes the force on every body as a sum over all source bodies.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     evaluate(View<const Body<T>, 1> bodies, T softening2, View<Force<T>, 1> forces) {

@@ -3,7 +3,7 @@
 ///          values, and the f32 sum over a tile is added to a sum in f64.
 /// Legal:   the arithmetic is not the same but more accurate: differences of positions lose no
 ///          digits to the distance from the origin, and no f32 sum has more than 128 terms.
-/// Expect:  33 instructions per pair instead of 27. The f32 error of each term remains; the f32
+/// Expect:  a pair takes 33 instructions instead of 27. The f32 error of each term remains; the f32
 ///          errors of positions, of long sums and of many steps disappear.
 /// Run:     ./climb nbody --stages 06,07 --precision f32
 /// Next:    08_out_of_core streams bodies through a GPU whose memory is too small for them.
@@ -29,7 +29,7 @@ constexpr unsigned of_block = threads * held;  // bodies per block
 // [sizes]
 
 // [inverse root]
-/// Returns 1 / √x, from the special function unit. In f32 its error of about 2 roundings is
+/// Returns 1 / √x, computed by the special function unit. In f32 its error of about 2 roundings is
 /// accepted. In f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less
 /// than one rounding.
 template <typename T>
@@ -79,7 +79,7 @@ __device__ Split body_or_none(View<const Split, 1> bodies, unsigned i) {
 // [load]
 
 // [evaluate]
-/// Computes the force on every body, as a sum over all source bodies.
+/// Computes the force on every body as a sum over all source bodies.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     evaluate(View<const Split, 1> bodies, T softening2, View<Force<double>, 1> forces) {

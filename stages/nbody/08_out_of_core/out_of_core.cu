@@ -3,7 +3,7 @@
 ///          are sliced, and slices of bodies and of source bodies stream through two buffers each.
 /// Legal:   each kernel continues the sums of the previous slice; events ensure that no buffer
 ///          is overwritten before it has been read.
-/// Expect:  the time of 06 for any memory budget whose slices have enough blocks for the whole GPU.
+/// Expect:  any memory budget gives the speed of 06 if each slice has blocks for the whole GPU.
 /// From:    06_register_tiled
 /// Run:     ./climb nbody --stages 06,08
 /// Next:    09_multi_gpu distributes the slices of bodies over all GPUs.
@@ -30,7 +30,7 @@ constexpr unsigned of_block = threads * held;  // bodies per block
 // [sizes]
 
 // [inverse root]
-/// Returns 1 / √x, from the special function unit. In f32 its error of about 2 roundings is
+/// Returns 1 / √x, computed by the special function unit. In f32 its error of about 2 roundings is
 /// accepted. In f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less
 /// than one rounding.
 template <typename T>

@@ -3,7 +3,7 @@
 ///          streams and events, and a host thread that enqueues its work.
 /// Legal:   slices write forces of different bodies, and read nothing that another slice writes;
 ///          all GPUs synchronise after each evaluation.
-/// Expect:  the time of 08 divided by the number of GPUs, plus the host's part of each step.
+/// Expect:  the time of 08 is divided by the number of GPUs, except for the host's part.
 /// Run:     ./climb nbody --stages 08,09
 /// Next:    10_split_reductions continues 06, for clusters too small to occupy one GPU.
 
@@ -34,7 +34,7 @@ constexpr unsigned of_block = threads * held;  // bodies per block
 // [sizes]
 
 // [inverse root]
-/// Returns 1 / √x, from the special function unit. In f32 its error of about 2 roundings is
+/// Returns 1 / √x, computed by the special function unit. In f32 its error of about 2 roundings is
 /// accepted. In f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less
 /// than one rounding.
 template <typename T>
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(threads)
 // [evaluate]
 
 // [GPU]
-/// A GPU with its buffers, the index of the pair of buffers to use next, and its count of kernels.
+/// A GPU with its buffers, the index of its next pair of buffers, and the number of its kernels.
 template <typename T>
 struct Gpu : Room<T> {
   Gpu(int number, std::size_t size, staircase::Timeline& timeline)

@@ -3,8 +3,8 @@
 ///          each row of the grid stores partial sums, and predictor and corrector add these up.
 /// Legal:   a sum may be split into partial sums; each partial sum has one writer, and a kernel
 ///          ends before the next one begins.
-/// Expect:  as fast as 06 if 06 has several blocks for each SM; otherwise faster, because SMs that
-///          06 leaves idle have work.
+/// Expect:  this stage is as fast as 06 if 06 has several blocks for each SM; otherwise it is
+///          faster, because SMs that 06 leaves idle have work.
 /// From:    06_register_tiled
 /// Run:     ./climb nbody --stages 06,10
 /// Next:    11_short_last_wave splits the sums of large clusters, too, for a shorter last wave.
@@ -31,7 +31,7 @@ constexpr unsigned of_block = threads * held;  // bodies per block
 // [sizes]
 
 // [inverse root]
-/// Returns 1 / √x, from the special function unit. In f32 its error of about 2 roundings is
+/// Returns 1 / √x, computed by the special function unit. In f32 its error of about 2 roundings is
 /// accepted. In f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less
 /// than one rounding.
 template <typename T>
@@ -64,7 +64,7 @@ __device__ Body<T> body_or_none(View<const Body<T>, 1> bodies, unsigned i) {
 // [load]
 
 // [evaluate]
-/// Computes the force on every body, as a sum over all source bodies.
+/// Computes the force on every body as a sum over all source bodies.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     evaluate(View<const Body<T>, 1> bodies, T softening2, View<Force<T>, 2> partials) {

@@ -3,7 +3,7 @@
 /// Changed: each sum has 32 partial sums, or one per tile if there are fewer tiles, for any number
 ///          of SMs.
 /// Legal:   as in 10; each partial sum has one writer, and a kernel ends before the next begins.
-/// Expect:  a few percent for large clusters, whose last wave of blocks leaves most SMs idle in 10.
+/// Expect:  large clusters take a few percent less time: in 10, the last wave leaves most SMs idle.
 /// Run:     ./climb nbody --stages 10,11
 /// Next:    12_replicated distributes the bodies over several GPUs.
 
@@ -30,7 +30,7 @@ constexpr unsigned most_parts = 32;            // partial sums per body
 // [sizes]
 
 // [inverse root]
-/// Returns 1 / √x, from the special function unit. In f32 its error of about 2 roundings is
+/// Returns 1 / √x, computed by the special function unit. In f32 its error of about 2 roundings is
 /// accepted. In f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less
 /// than one rounding.
 template <typename T>
@@ -63,7 +63,7 @@ __device__ Body<T> body_or_none(View<const Body<T>, 1> bodies, unsigned i) {
 // [load]
 
 // [evaluate]
-/// Computes the force on every body, as a sum over all source bodies.
+/// Computes the force on every body as a sum over all source bodies.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     evaluate(View<const Body<T>, 1> bodies, T softening2, View<Force<T>, 2> partials) {

@@ -4,7 +4,7 @@
 ///          of all predicted bodies; in each step it copies bodies of other GPUs from their memory.
 /// Legal:   only one GPU writes each body. An evaluation begins after all copies have
 ///          arrived, and the next prediction after all other GPUs have copied.
-/// Expect:  the time of 11 divided by the number of GPUs, plus a few copies in each step.
+/// Expect:  the time of 11 is divided by the number of GPUs; each step adds a few copies.
 /// Run:     ./climb nbody --stages 11,12
 /// Next:    none; this is the last stage.
 
@@ -33,7 +33,7 @@ constexpr unsigned most_parts = 32;            // partial sums per body
 // [sizes]
 
 // [inverse root]
-/// Returns 1 / √x, from the special function unit. In f32 its error of about 2 roundings is
+/// Returns 1 / √x, computed by the special function unit. In f32 its error of about 2 roundings is
 /// accepted. In f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less
 /// than one rounding.
 template <typename T>
@@ -66,7 +66,7 @@ __device__ Body<T> body_or_none(View<const Body<T>, 1> bodies, unsigned i) {
 // [load]
 
 // [evaluate]
-/// Computes the forces on some bodies, as sums over all source bodies.
+/// Computes the forces on some bodies as sums over all source bodies.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     evaluate(View<const Body<T>, 1> bodies, View<const Body<T>, 1> all, T softening2,

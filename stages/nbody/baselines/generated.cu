@@ -53,7 +53,7 @@ __global__ void add(View<const Body<T>, 1> bodies, unsigned first, T softening2,
     }
 }
 
-/// Computes the force on every body, as a sum over all source bodies.
+/// Computes the force on every body as a sum over all source bodies.
 template <typename T>
 void evaluate(View<const Body<T>, 1> bodies, T softening2, View<Force<T>, 1> forces) {
   clear<T><<<tile, tile>>>(forces);

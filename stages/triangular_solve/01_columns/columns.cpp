@@ -2,7 +2,7 @@
 /// Changed: the loops are interchanged. As soon as an unknown has been computed, its contributions
 ///          are subtracted from all equations below. `rest` has the updated right-hand sides.
 /// Legal:   each equation subtracts the same products as in stage 00, in the same order.
-/// Expect:  a longer time than in stage 00, because the inner loop reads L down a column. But
+/// Expect:  the time is longer than in stage 00, because the inner loop reads L down a column. But
 ///          the iterations of this loop are independent.
 /// Run:     ./climb triangular_solve --stages 00,01
 /// Next:    02_openmp shares the inner loop among threads.

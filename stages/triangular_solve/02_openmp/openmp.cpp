@@ -3,8 +3,8 @@
 ///          barrier per column. Each thread computes the quotient, and one thread stores it.
 /// Legal:   an iteration of the inner loop writes only the rest of its own row. No thread writes
 ///          the rest of row i any more when the threads divide it.
-/// Expect:  n barriers. Unless n is large, a barrier takes longer than the work between two
-///          barriers.
+/// Expect:  there are n barriers. Unless n is large, a barrier takes longer than the work between
+///          two barriers.
 /// Run:     ./climb triangular_solve --stages 01,02
 /// Next:    03_blocked has two barriers for 64 columns, and reads L along its rows.
 

@@ -3,7 +3,7 @@
 ///          the threads multiply the rows below by these unknowns and subtract a sum from each row.
 /// Legal:   each row subtracts the same products, grouped by blocks. The unknowns of a block are
 ///          complete at the end of `single`, and the rows below are updated at the end of `for`.
-/// Expect:  the program takes the time in which the threads read the triangle, now along its rows.
+/// Expect:  the program needs only the time to read the triangle, now along its rows.
 /// Run:     ./climb triangular_solve --stages 02,03
 /// Next:    04_naive_cuda returns to columns, and launches a kernel for each of them.
 
@@ -19,7 +19,7 @@ using staircase::View;
 constexpr std::size_t block = 64;  // columns per group
 
 // [product]
-/// The sum of the products of row i of L with the unknowns, from column `first` up to `last`.
+/// The sum of the products of row i of L with the unknowns of columns `first` to `last` - 1.
 template <typename T>
 T product(View<const T, 2> l, View<const T, 1> x, std::size_t i, std::size_t first,
           std::size_t last) {

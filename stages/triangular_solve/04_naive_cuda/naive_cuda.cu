@@ -3,7 +3,7 @@
 ///          column. The first thread also stores the unknown.
 /// Legal:   a thread writes only the rest of its own row. Kernels of a stream run one after the
 ///          other, so the rest of row i is complete when kernel i divides it.
-/// Expect:  the time of n launches, because each kernel is shorter than a launch.
+/// Expect:  the program takes the time of n launches, because each kernel is shorter than a launch.
 /// From:    02_openmp
 /// Run:     ./climb triangular_solve --stages 02,04
 /// Next:    05_blocked_cuda launches two kernels for 64 columns.

@@ -44,7 +44,7 @@ struct Part {
   }
 };
 
-/// Returns the sum over the threads of a row to each of these threads.
+/// Returns to each thread of a row the sum over the threads of the row.
 template <typename T>
 __device__ T sum_of_row(T sum) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
@@ -72,7 +72,7 @@ __global__ void solve_diagonal(View<const T, 2> l, View<const T, 1> rest, View<T
 // [solve_diagonal]
 
 // [subtract]
-/// Updates the equations below with the 64 unknowns that begin at `first`, 64 equations per block.
+/// Updates all equations below, 64 per thread block, with the 64 unknowns that begin at `first`.
 template <typename T>
 __global__ void subtract(View<const T, 2> l, View<T, 1> rest, View<const T, 1> x, unsigned first) {
   __shared__ Pair<T> computed[block / 2];

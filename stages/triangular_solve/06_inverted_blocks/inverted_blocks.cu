@@ -3,7 +3,7 @@
 ///          block are then a product with its inverse.
 /// Legal:   the inverse of a block depends on this block of L alone. The product with the inverse
 ///          is rounded differently; the page derives a bound.
-/// Expect:  the time of two launches per 64 columns, because a launch takes longer than a kernel.
+/// Expect:  launches take most of the time: two per 64 columns, each longer than a kernel.
 /// Run:     ./climb triangular_solve --stages 05,06
 /// Next:    07_flags_in_data needs no launches between the products.
 
@@ -44,7 +44,7 @@ struct Part {
   }
 };
 
-/// Returns the sum over the threads of a row to each of these threads.
+/// Returns to each thread of a row the sum over the threads of the row.
 template <typename T>
 __device__ T sum_of_row(T sum) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
@@ -90,8 +90,8 @@ __global__ void __launch_bounds__(threads)
 // [invert]
 
 // [solve_diagonal]
-/// Solves the equations from `first` on by a product with the inverse. The last block may have
-/// fewer than 64 equations.
+/// Solves the 64 equations that begin at `first` by a product with the inverse. The last block may
+/// have fewer than 64 equations.
 template <typename T>
 __global__ void solve_diagonal(View<const Pair<T>, 2> inverses, View<const T, 1> rest, View<T, 1> x,
                                unsigned first) {
@@ -108,7 +108,7 @@ __global__ void solve_diagonal(View<const Pair<T>, 2> inverses, View<const T, 1>
 // [solve_diagonal]
 
 // [subtract]
-/// Updates the equations below with the 64 unknowns that begin at `first`, 64 equations per block.
+/// Updates all equations below, 64 per thread block, with the 64 unknowns that begin at `first`.
 template <typename T>
 __global__ void subtract(View<const T, 2> l, View<T, 1> rest, View<const T, 1> x, unsigned first) {
   __shared__ Pair<T> computed[block / 2];

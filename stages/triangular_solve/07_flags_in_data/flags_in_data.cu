@@ -1,12 +1,12 @@
 /// \file
-/// Changed: one launch in total. Each thread block computes the unknowns of 64 rows. It inverts the
-///          block of these rows on the diagonal, and then polls for the unknowns of earlier thread
-///          blocks. An unknown is its own flag: NaN means "not yet published". Thread blocks claim
-///          the index of their rows from an atomic counter when they start.
-/// Legal:   a thread block waits only for thread blocks that started earlier, so the earliest one
-///          that has not ended never waits forever. An unknown is one word, so a value that is read
-///          is complete, and no other data depend on it.
-/// Expect:  a critical path of n / 64 links. A link begins when a thread block publishes its
+/// Changed: a single launch suffices. Each thread block computes the unknowns of 64 rows. It
+///          inverts the block of these rows on the diagonal, and then polls for the unknowns of
+///          earlier thread blocks. An unknown is its own flag: NaN means "not yet published".
+///          Thread blocks claim the index of their rows from an atomic counter when they start.
+/// Legal:   a thread block waits only for thread blocks that started earlier, so the earliest
+///          unfinished thread block waits only for finished ones. An unknown is one word, so a
+///          value that is read is complete, and no other data depend on it.
+/// Expect:  the critical path has n / 64 links. A link begins when a thread block publishes its
 ///          unknowns, and ends when the next thread block publishes its own.
 /// Run:     ./climb triangular_solve --stages 06,07
 /// Next:    08_prefetched has the elements of L in registers when the unknowns arrive.
@@ -51,7 +51,7 @@ struct Part {
   }
 };
 
-/// Returns the sum over the threads of a row to each of these threads.
+/// Returns to each thread of a row the sum over the threads of the row.
 template <typename T>
 __device__ T sum_of_row(T sum) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)

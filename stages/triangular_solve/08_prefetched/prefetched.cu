@@ -45,7 +45,7 @@ struct Part {
   }
 };
 
-/// Returns the sum over the threads of a row to each of these threads.
+/// Returns to each thread of a row the sum over the threads of the row.
 template <typename T>
 __device__ T sum_of_row(T sum) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)

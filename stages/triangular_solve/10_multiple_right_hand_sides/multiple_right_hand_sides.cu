@@ -99,7 +99,7 @@ struct Product {
 // [multiply]
 
 // [solve_diagonal]
-/// Multiplies by an inverse to solve 64 equations, from `first` on, for 64 right-hand sides.
+/// Solves the 64 equations that begin at `first` for 64 right-hand sides by products with inverses.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     solve_diagonal(View<const T, 2> inverses, View<const T, 2> rest, View<T, 2> x, unsigned first) {
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(threads)
 // [solve_diagonal]
 
 // [subtract]
-/// Updates the equations below with the 64 unknowns that begin at `first`, 64 equations per block.
+/// Updates all equations below, 64 per thread block, with the 64 unknowns that begin at `first`.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     subtract(View<const T, 2> l, View<T, 2> rest, View<const T, 2> x, unsigned first) {

@@ -132,7 +132,7 @@ __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, T (&squar
 
 // [precompute]
 /// Computes a thread's segment of minus the product of the inverse and its neighbour. The inverse
-/// is zero above its diagonal, so rows of a warp need its columns only up to the last of the rows.
+/// is zero above its diagonal, so a warp reads its columns only up to the last row of the warp.
 template <typename T>
 __device__ void precompute(const T (&inverse)[block][block], View<Pair<T>, 2> neighbour,
                            Part<T>& product) {

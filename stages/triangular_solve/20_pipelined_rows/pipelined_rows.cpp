@@ -4,7 +4,7 @@
 ///          L. A counter of the solved blocks replaces all barriers.
 /// Legal:   a thread reads unknowns only after it has loaded a counter that includes their block.
 ///          Each row belongs to one thread, so no other thread changes its right-hand side.
-/// Expect:  the program takes the time in which all cores read the triangle once.
+/// Expect:  the program needs only the time to read the triangle once with all cores.
 /// Run:     ./climb triangular_solve --stages 03,19,20
 /// Next:    nothing; this is the last stage.
 
@@ -21,8 +21,8 @@ namespace triangular_solve {
 using staircase::View;
 
 // [substitute]
-/// Left-looking blocked forward substitution. `solved` counts the blocks whose unknowns are ready.
-/// There is at most one thread per four blocks.
+/// Solves L x = b by left-looking blocked forward substitution. `solved` counts the blocks whose
+/// unknowns are ready. There is at most one thread per four blocks.
 template <typename T>
 void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> x) {
   static const auto update =
