@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 nlohmann::ordered_json description_of(const fs::path& program) {
   if (!fs::exists(program))
-    throw BadInput(fmt::format("'{}' is not built; ./climb builds what it is about to run",
+    throw BadInput(fmt::format("'{}' is not built; ./climb builds the programs that it runs",
                                program.filename().string()));
   const ProcessResult result = run_process({program, "--describe"});
   auto json = nlohmann::ordered_json::parse(result.out, nullptr, false);

@@ -134,16 +134,17 @@ Tolerance tolerance_from_json(const nlohmann::ordered_json& json) {
 
 Comparison compare(const NpyArray& result, const NpyArray& reference, const Tolerance& tolerance) {
   const auto& shape = result.shape;
-  const auto incomparable = [&](const std::string& must) {
-    return Comparison{
-        false, std::numeric_limits<double>::quiet_NaN(),
-        fmt::format("the shape is ({}) and must be {}", fmt::join(shape, ", "), must)};
+  const auto incomparable = [&](const std::string& reason) {
+    return Comparison{false, std::numeric_limits<double>::quiet_NaN(), reason};
   };
   if (shape != reference.shape)
-    return incomparable(fmt::format("({})", fmt::join(reference.shape, ", ")));
+    return incomparable(fmt::format("the shape is ({}) and must be ({})", fmt::join(shape, ", "),
+                                    fmt::join(reference.shape, ", ")));
   if (tolerance.scale == Scale::diagonal && (shape.size() != 2 || shape[0] != shape[1]))
     return incomparable(
-        "the shape of a square matrix, because errors are measured relative to its diagonal");
+        fmt::format("the solution has the shape ({}); this workload needs a square matrix, because "
+                    "its errors are measured relative to the diagonal",
+                    fmt::join(shape, ", ")));
   return std::visit(
       [&](const auto& a, const auto& b) { return compare_elements(a, b, shape, tolerance); },
       result.values, reference.values);

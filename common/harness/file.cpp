@@ -149,8 +149,9 @@ TemporaryDirectory::TemporaryDirectory() {
   if (parent == nullptr) parent = "/tmp";
   std::string name = fs::path(parent) / "staircase-XXXXXX";
   if (::mkdtemp(name.data()) == nullptr)
-    throw BadInput(fmt::format("no directory can be made in '{}', where temporary files go: {}",
-                               parent, std::strerror(errno)));
+    throw BadInput(fmt::format(
+        "no temporary directory can be created in '{}': {}; TMPDIR selects another directory",
+        parent, std::strerror(errno)));
   path_ = name;
 }
 

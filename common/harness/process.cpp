@@ -48,7 +48,7 @@ struct Pipe {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0)
       throw Failure(Exit::exhausted,
-                    fmt::format("no pipe could be made: {}", std::strerror(errno)));
+                    fmt::format("no pipe could be created: {}", std::strerror(errno)));
     read = Descriptor(ends[0]);
     write = Descriptor(ends[1]);
   }

@@ -21,7 +21,7 @@ double timed_seconds(const StageProgram& program, double whole, const RecordedTi
   for (const auto& totals : {timeline.totals(), timeline.overlapping_totals()})
     for (const auto& [name, seconds] : totals)
       if (name == program.timed_phase) return seconds;
-  throw WrongResult(fmt::format("the stage marked no phase named {}", program.timed_phase));
+  throw WrongResult(fmt::format("the stage has recorded no phase named {}", program.timed_phase));
 }
 
 void check_finite(const NpyArray& solution) {

@@ -71,7 +71,7 @@ std::string trouble_in(const Function& function, const Frame& frame,
   for (const Access* access : accesses)
     if (access->is_write && access->place.steps.empty() && access->place.variable->is_array &&
         !access->place.variable->owns)
-      return fmt::format("line {} lets `{}` be other memory", access->line,
+      return fmt::format("line {} lets `{}` refer to other memory", access->line,
                          access->place.variable->name);
   return {};
 }

@@ -94,7 +94,7 @@ void Reader::assign(CXCursor cursor, bool is_statement) {
   const auto to = place(left);
   if (!to) {
     if (operation.empty()) value(operands[1]);
-    trouble_with(left, "nothing is known of the place");
+    trouble_with(left, "nothing is known of the location");
     value(left);
     return;
   }
@@ -227,7 +227,7 @@ Term Reader::count(CXCursor cursor, bool is_statement) {
     access(operand, *to, false, is_statement ? Update::sum : Update::none);
     access(operand, *to, true, is_statement ? Update::sum : Update::none);
   } else {
-    trouble_with(cursor, "nothing is known of the place");
+    trouble_with(cursor, "nothing is known of the location");
   }
   return unknown(source_.text(cursor));
 }

@@ -8,7 +8,7 @@
 namespace slicer {
 
 void Transfers::refuse(int line, const std::string& why) const {
-  throw staircase::BadInput(fmt::format("line {}: loop (4) cannot be made: {}", line, why));
+  throw staircase::BadInput(fmt::format("line {}: loop (4) cannot be generated: {}", line, why));
 }
 
 void Transfers::check(const Footprint& array) {
@@ -29,7 +29,7 @@ void Transfers::check(const Footprint& array) {
     refuse(marked_.outermost().line, fmt::format("`{}` has another name within the nest", named));
   if (array.box.size() > 3)
     refuse(marked_.outermost().line,
-           fmt::format("`{}` has {} subscripts, and a box has at most three", named,
+           fmt::format("`{}` has {} subscripts, but a buffer can have at most three", named,
                        array.box.size()));
 }
 

@@ -217,7 +217,7 @@ Term Reader::moved(CXCursor cursor, const Cursors& arguments) {
     if (const auto from = place(argument))
       access(argument, *from, true);
     else
-      trouble_with(cursor, "nothing is known of the place");
+      trouble_with(cursor, "nothing is known of the location");
   }
   return unknown(source_.text(cursor));
 }

@@ -150,7 +150,7 @@ std::string doubt_of(const Pragma& pragma, const Source& source) {
   for (const Pragma& other : source.pragmas())
     if (other.has("declare") && other.has("reduction") && !pragma.clause("reduction").empty() &&
         other.clause("reduction").front() == pragma.clause("reduction").front())
-      return "a reduction that the file declares";
+      return "a reduction that the file declares is not covered";
   return {};
 }
 
@@ -265,15 +265,15 @@ std::string surroundings_of(const Loop& loop, const Pragma& pragma) {
     const bool is_passed = stands_alone(frame->directive) || (pragma.has("taskloop") && is_single);
     is_of_one = is_of_one || is_single;
     if (!frame->directive.empty() && !is_passed)
-      return fmt::format("the loop stands in `{}`", frame->directive);
+      return fmt::format("the loop is in `{}`", frame->directive);
     if (!frame->guard.empty() && !pragma.has("parallel"))
-      return fmt::format("the loop stands in `{}`", frame->guard);
+      return fmt::format("the loop is in `{}`", frame->guard);
     if (frame->loop && parallel_pragma(*frame->loop)) return {};
     if (!frame->region || frame->region == &pragma) continue;
     const bool is_run_by_each = pragma.has("parallel") || (pragma.has("taskloop") && !is_of_one);
     return is_run_by_each ? "each thread of a parallel region runs the whole loop" : "";
   }
-  if (pragma.has("taskloop")) return "the parallel region around `taskloop` is not in sight";
+  if (pragma.has("taskloop")) return "the parallel region around `taskloop` is not visible";
   return {};
 }
 

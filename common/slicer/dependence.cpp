@@ -134,7 +134,7 @@ class Judgement {
       }
     if (!held.empty())
       return decide(found, Claim::unknown,
-                    fmt::format("threads come to {} in any order",
+                    fmt::format("threads reach {} in any order",
                                 guard_of(*held.front()->sink->access, loop_)));
     if (!unsure_.empty()) return decide(found, Claim::unknown, doubt());
     if (!assumed_.contradiction.empty())
@@ -152,11 +152,10 @@ class Judgement {
     if (!lost.empty()) return decide(found, race_.empty() ? Claim::unknown : Claim::refuted, lost);
     if (races.empty() && own.empty()) return decide(found, Claim::proved, {});
     if (races.empty())
-      return decide(
-          found, Claim::unknown,
-          fmt::format("each thread has a `{}` of its own, and what becomes of them is not "
-                      "seen",
-                      own.front()));
+      return decide(found, Claim::unknown,
+                    fmt::format("each thread has a `{}` of its own, and the use of these values "
+                                "after the loop is not visible",
+                                own.front()));
     std::vector<const Conflict*> sure = sure_of(races), none;
     if (sure.empty()) return decide(found, Claim::unknown, races.front()->unsure);
     if (!leave_chunks(sure, none)) return decide(found, Claim::unknown, one_chunk);
@@ -330,12 +329,15 @@ class Judgement {
       if (std::isalpha(word[0]) &&
           std::none_of(loop_.linear.begin(), loop_.linear.end(),
                        [&](const Variable* each) { return each->name == word; }))
-        return fmt::format("the clause `linear`: `{}` is not the last to count", word);
+        return fmt::format(
+            "the clause `linear`: the loop does not end with an update of `{}` that can be "
+            "analysed",
+            word);
     // The tool replaces a pointer by its array, but a thread's copy of the pointer does not point
     // to this array.
     for (const Variable& variable : function_.variables)
       if (variable.alias && loses_value(variable.name))
-        return fmt::format("`{}` has no value in a thread at first", variable.name);
+        return fmt::format("`{}` has no initial value in a thread", variable.name);
     for (const Variable* variable : variables()) {
       const bool is_named =
           clauses_.is_private(*variable) || !clauses_.reduction_of(*variable).empty();
@@ -410,16 +412,18 @@ class Judgement {
       const bool reads_first = reads && !is_written_first(accesses_, variable);
       if (reads_first && writes && sharing.is_of_region)
         return fmt::format(
-            "each thread has a `{}` of its own, and what becomes of them is not seen", name);
+            "each thread has a `{}` of its own, and the use of these values after the loop is not "
+            "visible",
+            name);
       if (reads_first && !sharing.takes_value && !sharing.is_of_region)
-        return fmt::format("`{}` has no value in a thread at first, and is read", name);
+        return fmt::format("`{}` has no initial value in a thread, but is read", name);
       if (reads_first && !writes)
         if (const int line = uneven_write(*variable); line != 0)
           return fmt::format(
               "each thread has a `{}` of its own, and line {} writes it in some threads", name,
               line);
       if (reads_first && writes)
-        return fmt::format("an iteration reads what another one leaves in `{}`", name);
+        return fmt::format("an iteration reads a value of `{}` from another iteration", name);
       if (sharing.leaves_value && !always_writes(*variable))
         return fmt::format("`{}` has no value unless the last iteration writes it", name);
       if (!writes || sharing.leaves_value || variable->is_of_thread) continue;
@@ -656,7 +660,7 @@ class Judgement {
   template <typename IsSeparate>
   std::string conflict_with_clauses(const Frame& region, IsSeparate is_separate) const {
     const auto doubt = [](const Pragma& other, const std::string& name) {
-      return fmt::format("a clause in line {} uses `{}`, and no barrier is certain to be between",
+      return fmt::format("a clause in line {} uses `{}`, and a barrier between them is not certain",
                          other.line, name);
     };
     std::set<const Pragma*> of_loops;
@@ -771,7 +775,7 @@ class Judgement {
 
   /// The reason why the code between the loop and the next barrier may conflict with the loop.
   std::string conflict_behind() {
-    const char* const doubt = "what follows does not wait for the loop";
+    const char* const doubt = "the code after the loop does not wait for it";
     const Frame* region = loop_.frame->parent;
     for (; region && !region->region; region = region->parent)
       if (region->loop) return doubt;
@@ -832,8 +836,9 @@ class Judgement {
   std::string doubt() const {
     const Conflict& conflict = *unsure_.front();
     if (!conflict.is_sure) return conflict.unsure;
-    return fmt::format("each thread has a `{}` of its own, and what is in it before is not seen",
-                       conflict.sink->access->place.variable->name);
+    return fmt::format(
+        "each thread has a `{}` of its own, and its value before the loop is not visible",
+        conflict.sink->access->place.variable->name);
   }
 
   static void decide(Finding& found, Claim claim, const std::string& why) {

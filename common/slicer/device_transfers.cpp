@@ -8,15 +8,16 @@
 namespace slicer {
 
 void Transfers::write_on_device(Lines& lines) {
-  if (is_template_) refuse(marked_.outermost().line, "device(cuda) has no --template");
+  if (is_template_) refuse(marked_.outermost().line, "device(cuda) does not support --template");
   if (!marked_.function->is_free)
-    refuse(marked_.outermost().line, "a kernel is made of a nest in a function, not in a method");
+    refuse(marked_.outermost().line,
+           "a kernel can be generated only from a nest in a function, not in a method");
   const std::string nest = nest_of_threads();
   for (const std::string& array : sized_) {
     if (with_size(nest, array) == nest) continue;
     refuse(marked_.outermost().line,
-           fmt::format("a size of `{}` is used within the nest, and a kernel has numbers only; "
-                       "name it in front of the nest",
+           fmt::format("the nest uses a size of `{}`, but a kernel can receive only numbers; store "
+                       "this size in a variable before the nest",
                        array));
   }
   check_for_device();

@@ -15,11 +15,11 @@ class Words {
   Words(std::vector<Token> tokens, Directive& read) : tokens_(std::move(tokens)), read_(read) {}
 
   void read() {
-    if (tokens_.empty()) refuse("says nothing; it may be `slice(i: 3, j: 5)`, for instance");
+    if (tokens_.empty()) refuse("is empty; it may be `slice(i: 3, j: 5)`, for instance");
     read_.what = clause();
     while (at_ < tokens_.size()) {
       Clause next = clause();
-      if (read_.clause(next.name)) refuse(fmt::format("says `{}` twice", next.name));
+      if (read_.clause(next.name)) refuse(fmt::format("has `{}` twice", next.name));
       read_.clauses.push_back(std::move(next));
     }
   }
@@ -40,14 +40,14 @@ class Words {
     const std::size_t open = at_++;
     std::size_t first = at_;
     for (std::size_t depth = 1; depth > 0; ++at_) {
-      if (at_ == tokens_.size()) refuse(fmt::format("lacks a `)` behind `{}`", clause.name));
+      if (at_ == tokens_.size()) refuse(fmt::format("lacks a `)` after `{}`", clause.name));
       const std::string& text = tokens_[at_].text;
       depth += text == "(" || text == "[" || text == "{";
       depth -= text == ")" || text == "]" || text == "}";
       const bool ends = depth == 0;
       if (!ends && (depth > 1 || text != ",")) continue;
       if (at_ == first)
-        refuse(fmt::format("has an empty place in the parentheses of `{}`", clause.name));
+        refuse(fmt::format("has an empty argument in the parentheses of `{}`", clause.name));
       clause.arguments.push_back(between(first, at_));
       first = at_ + 1;
     }

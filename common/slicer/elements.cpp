@@ -79,8 +79,8 @@ Touched Elements::touch(const Access& access) {
   const auto doubt_size = [&](const Variable* size, const Term&) {
     if (size && !is_free(names_.function(), *size, names_.root()) && touched.unsure.empty())
       touched.unsure = size->name.empty()
-                           ? std::string("a size is made of what changes")
-                           : fmt::format("which numbers `{}` may be is not followed", size->name);
+                           ? std::string("a size depends on a variable that changes")
+                           : fmt::format("the possible values of `{}` are not known", size->name);
   };
   for (const Step& step : access.place.steps)
     names_.walk(step.index, access.frame, names_.root(), doubt_size);
@@ -93,7 +93,7 @@ Touched Elements::touch(const Access& access) {
   }
   if (touched.unsure.empty() && Names::is_elsewhere(access) &&
       names_.is_inside(access.place.variable->frame))
-    touched.unsure = fmt::format("`{}` may be any memory", access.place.variable->name);
+    touched.unsure = fmt::format("`{}` may refer to any memory", access.place.variable->name);
   return touched;
 }
 

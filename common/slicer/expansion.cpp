@@ -29,7 +29,7 @@ std::string last_value(const Function& function, const Loop& loop, const Variabl
       std::all_of(function.troubles.begin(), function.troubles.end(),
                   [&](const Trouble& trouble) { return trouble.frame->is_within(loop.frame); });
   if (variable.is_named || !variable.frame || !is_followed)
-    return fmt::format("whether `{}` is needed afterwards is not seen", variable.name);
+    return fmt::format("it is not known whether `{}` is needed afterwards", variable.name);
   const std::vector<const Access*> within = accesses_to(function, loop, &variable);
   for (const Access& access : function.accesses) {
     if (access.is_write || access.place.variable != &variable) continue;

@@ -59,7 +59,7 @@ Footprints::Footprints(const Marked& marked, const std::string& suffix)
   const bool is_used = std::any_of(accesses_.begin(), accesses_.end(), [&](const Access* access) {
     return access->frame->is_within(marked.cuts.back().loop->frame);
   });
-  if (!is_used) refuse("it touches no array");
+  if (!is_used) refuse("it accesses no array");
   isl_ctx_reset_operations(shared_context().get());
   try {
     name_parameters();
@@ -108,7 +108,8 @@ std::map<std::string, std::string> Footprints::numbers_in(const std::string& tex
     std::size_t last = at;
     while (last < text.size() && is_part_of_word(static_cast<unsigned char>(text[last]))) ++last;
     const std::string word = text.substr(at, last - at);
-    if (word.starts_with("unnamed_")) refuse("a size has no name that could be written there");
+    if (word.starts_with("unnamed_"))
+      refuse("a size has no name that the generated code could use");
     if (const auto number = numbers_.find(word); number != numbers_.end()) found.insert(*number);
     at = std::max(last, at + 1);
   }
@@ -194,8 +195,8 @@ isl::set Footprints::elements_of(const Touched& touched) const {
   for (std::size_t s = 0; s < subscripts_of(access.place); ++s) {
     if (touched.at[0][s].empty() || access.place.steps[s].is_row)
       refuse(touched.unsure.empty()
-                 ? fmt::format("line {} has `{}`, whose subscripts cannot be followed", access.line,
-                               access.text)
+                 ? fmt::format("the subscripts of `{1}` in line {0} cannot be analysed",
+                               access.line, access.text)
                  : touched.unsure);
     for (const isl::pw_aff& at : touched.at[0][s]) {
       isl::map next = isl::manage(isl_map_from_pw_aff(at.copy()));
@@ -257,7 +258,7 @@ Footprint Footprints::footprint_of(const std::vector<const Touched*>& touched) {
   }
   const Box box = box_around(all, context_);
   if (box.sides.empty())
-    refuse(fmt::format("nothing bounds the elements of `{}`", footprint.array->name));
+    refuse(fmt::format("the accessed elements of `{}` have no bounds", footprint.array->name));
   footprint.box = box.sides;
   footprint.is_exact = box.is_exact;
   std::vector<std::string> variables;
@@ -306,7 +307,8 @@ void Footprints::find_form(Footprint& footprint, const std::vector<const Touched
   }
   const std::string row = rows.size() == 1 ? text_for(**rows.begin()) : "";
   if (rank != 2 || subscripts != 1 || row.empty())
-    refuse(fmt::format("`{}` is a line of numbers, but not by rows of one length", name));
+    refuse(fmt::format(
+        "the subscripts of `{}` do not have the form i * row + j with rows of equal length", name));
   for (const auto& [position, parameter] : parameters_)
     if (position == space_.position_of(*rows.begin())) footprint.row = parameter;
 }

@@ -58,7 +58,7 @@ class Running {
       if (!counts(*loop)) refuse(fmt::format("{} (line {})", loop->unknown, loop->line));
     const std::string trouble = trouble_in(function_, *nest_.frame, accesses_);
     if (!trouble.empty()) refuse(trouble);
-    if (accesses_.empty()) refuse("it touches no memory");
+    if (accesses_.empty()) refuse("it accesses no memory");
     try {
       fix_sizes(given);
       for (const Loop* loop : loops_) measure(*loop);
@@ -98,7 +98,7 @@ class Running {
     fixed_ = space_.universe();
     for (const Variable* size : space_.sizes()) {
       const std::string name = called(size);
-      if (name.empty()) refuse("a size of it has no name");
+      if (name.empty()) refuse("a size of the nest has no name");
       long value = usual_size;
       for (auto& [said, number] : given)
         if (said == name || said == size->name) {
@@ -119,7 +119,7 @@ class Running {
     for (const Variable* size : space_.sizes()) used.insert(space_.position_of(size));
     for (std::size_t d = 0; d < space_.count(); ++d)
       if (!used.contains(d)) set = set.intersect(space_.variable_at(d).eq_set(space_.number(0)));
-    if (isl_set_is_bounded(set.get()) != isl_bool_true) refuse("a loop of it has no end");
+    if (isl_set_is_bounded(set.get()) != isl_bool_true) refuse("a loop of the nest has no end");
     return set;
   }
 
@@ -139,7 +139,8 @@ class Running {
     const Access& access = *touched.access;
     if (!touched.unsure.empty()) refuse(touched.unsure);
     if (access.place.is_loose || Names::is_elsewhere(access))
-      refuse(fmt::format("line {} has `{}`, which may be any memory", access.line, access.text));
+      refuse(
+          fmt::format("line {} has `{}`, which may refer to any memory", access.line, access.text));
     const std::vector<const Loop*> loops = loops_around(access.frame);
     const std::size_t statement = statement_of(access, loops);
     alone(touched.domains[0], loops).foreach_point([&](const isl::point& point) {
@@ -185,8 +186,9 @@ class Running {
       const bool is_apart =
           !(name + ".").starts_with(cell.name + ".") && !(cell.name + ".").starts_with(name + ".");
       if (!is_same && !is_apart)
-        refuse(fmt::format("line {} has `{}`, of which another line has a part, or which is a part",
-                           access.line, access.text));
+        refuse(fmt::format(
+            "line {} has `{}`, but another line has only a part of it, or an object around it",
+            access.line, access.text));
     }
   }
 

@@ -38,7 +38,8 @@ void Transfers::check_for_device() const {
     const bool is_object = (behind == "." || behind == "->") && !is_member(all, t);
     if (is_object && std::any_of(outside.begin(), outside.end(),
                                  [&](const std::string& each) { return each == word; }))
-      refuse(all[t].line, fmt::format("`{}` is an object, and a kernel is given numbers", word));
+      refuse(all[t].line,
+             fmt::format("`{}` is an object, but a kernel can receive only numbers", word));
     if (t > 0 && all[t] == "::" && !known.contains(behind) && !types.contains(behind))
       refuse(all[t].line, fmt::format("a kernel cannot use `{}::{}`", all[t - 1].text, behind));
   }
@@ -77,7 +78,9 @@ std::pair<std::string, std::vector<std::string>> Transfers::template_parameters(
     depth += (all[t] == "<") - (all[t] == ">");
     if (depth == 0 || (depth == 1 && all[t] == ",")) names.push_back(all[t - 1].text);
     if (all[t] == "..." || all[t] == "=")
-      refuse(all[t].line, "a kernel is made of a template with plain parameters only");
+      refuse(all[t].line,
+             "a kernel can be generated only from a template whose parameters are neither packs "
+             "nor have default values");
     if (depth == 0) break;
   }
   return {written({all[1].range.last, all[t].range.first}), names};

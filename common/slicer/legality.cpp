@@ -77,7 +77,7 @@ class Judge {
       if (!doubt.empty()) return unknown(request, doubt);
       if (!variable) variable = find_written(function_, *loop, request.names[0]);
     }
-    if (!variable) refuse(request, "names no variable that the loop behind it writes");
+    if (!variable) refuse(request, "names no variable that the loop after it writes");
     Ruling ruling{request, Legality::legal, {}, {}, {}};
     for (const Loop* loop : loops) {
       const Expansion of_loop = expand(function_, *loop, *variable);
@@ -149,7 +149,7 @@ class Judge {
       if (loop.frame && loop.frame->is_within(loop_.frame) && loop.variable &&
           loop.variable->name == name)
         return loop;
-    refuse(request, fmt::format("names `{}`, which no loop behind it counts by", name));
+    refuse(request, fmt::format("names `{}`, which is not the counter of a loop after it", name));
   }
 
   /// The loops whose order is to change, and the loops between them.
@@ -162,7 +162,8 @@ class Judge {
           if (!outer || outer->frame->is_within(named.frame)) outer = &named;
           if (!inner || named.frame->is_within(inner->frame)) inner = &named;
           if (!inner->frame->is_within(named.frame) || !named.frame->is_within(outer->frame))
-            refuse(request, fmt::format("names `{}`, which is in no loop of the others", name));
+            refuse(request,
+                   fmt::format("names `{}`, whose loop is not nested with the other loops", name));
         }
     return between(*outer, *inner);
   }
@@ -175,8 +176,9 @@ class Judge {
     if (!doubt.empty()) return unknown(request, doubt);
     for (const Loop* loop : band)
       if (loop->variable->frame != loop->frame->parent)
-        return unknown(request, fmt::format("what `{}` is behind its loop in line {} may change",
-                                            loop->variable->name, loop->line));
+        return unknown(request,
+                       fmt::format("the value of `{}` after its loop in line {} may change",
+                                   loop->variable->name, loop->line));
     if (!schedule_) schedule_.emplace(band);
     schedule_->apply(request);
     if (const Access* outside = outside_of(outer, inner))
@@ -241,7 +243,8 @@ class Judge {
     if (loop_.parts.size() < 2)
       return impossible(
           request,
-          fmt::format("the loop in line {} has no two statements to take apart", loop_.line));
+          fmt::format("the loop in line {} has no two statements that could be in separate loops",
+                      loop_.line));
     const auto part_of = [&](const Touched& touched) {
       const auto index = static_cast<std::size_t>(touched.access - function_.accesses.data());
       return std::upper_bound(loop_.parts.begin(), loop_.parts.end(), index) - loop_.parts.begin();
@@ -266,7 +269,7 @@ class Judge {
     if (!loop_.next)
       return impossible(
           request,
-          fmt::format("no other loop follows directly behind that in line {}", loop_.line));
+          fmt::format("no other loop follows directly after the loop in line {}", loop_.line));
     const Loop& next = *loop_.next;
     const Frame* both = next.frame;
     while (!loop_.frame->is_within(both)) both = both->parent;

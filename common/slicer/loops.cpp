@@ -32,7 +32,7 @@ void Reader::counted(CXCursor cursor, const std::vector<const Pragma*>& pragmas)
   }
   enter();
   Loop& read = add_loop(cursor, pragmas);
-  if (source_.is_macro(cursor)) read.unknown = "a macro makes the loop";
+  if (source_.is_macro(cursor)) read.unknown = "the loop comes from a macro";
   start(read, parts);
   enter()->loop = &read;
   read.frame = frame_;
@@ -94,7 +94,7 @@ void Reader::start(Loop& read, const Parts& parts) {
 
 void Reader::limits(Loop& read, const Parts& parts) {
   if (!parts.condition || !is_expression(*parts.condition)) {
-    read.unknown = "the loop has no end that can be followed";
+    read.unknown = "the end of the loop cannot be analysed";
     return;
   }
   const CXCursor condition = stripped(*parts.condition);
@@ -186,7 +186,8 @@ void Reader::end_linear(Loop& read, CXCursor body, const std::vector<Linear>& li
     int writes = 0;
     for (std::size_t a = behind; a < function_.accesses.size(); ++a)
       writes += function_.accesses[a].is_write && function_.accesses[a].place.variable == within;
-    if (writes != 1) read.unknown = fmt::format("`{}` does not count once", variable->name);
+    if (writes != 1)
+      read.unknown = fmt::format("the loop does not update `{}` exactly once", variable->name);
     for (const bool is_write : {false, true}) {
       access(body, {variable, {}, {}}, is_write);
       function_.accesses.back().text = variable->name;

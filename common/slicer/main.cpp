@@ -69,11 +69,12 @@ std::optional<Options> read_options(int argc, char** argv) {
 void check_output(const Options& options) {
   if (options.form != 3 && options.form != 4)
     throw staircase::BadInput("the form '" + std::to_string(options.form) +
-                              "' is unknown; there are 3 and 4");
+                              "' is unknown; choose 3 or 4");
   if (options.form == 3 && options.is_template)
-    throw staircase::BadInput("--template is about the parts of form 4, and form 3 has none");
+    throw staircase::BadInput(
+        "--template needs --form 4, because form 3 has no parts for the user");
   if (options.reductions || !options.json.empty())
-    throw staircase::BadInput("--reductions and --json belong to --check");
+    throw staircase::BadInput("--reductions and --json need --check");
   staircase::check_writable(options.output);
   std::error_code ignored;
   if (std::filesystem::equivalent(options.file, options.output, ignored))
@@ -89,8 +90,7 @@ void check_options(const Options& options) {
   const bool writes = !options.output.empty();
   const int asked = options.check + options.report + writes;
   if (asked == 0)
-    throw staircase::BadInput(
-        "nothing to do; there are --check FILE, --report FILE and FILE -o OUT");
+    throw staircase::BadInput("nothing to do; use --check FILE, --report FILE or FILE -o OUT");
   if (asked > 1) throw staircase::BadInput("--check, --report and -o exclude each other");
   if (options.file.empty())
     throw staircase::BadInput(fmt::format("{} needs a FILE", writes           ? "-o"
@@ -156,14 +156,14 @@ Exit write_slices(const Options& options) {
   for (const auto& [place, requests] : read_requests(read_directives(source)))
     throw staircase::BadInput("line " + std::to_string(requests.front().line) + ": `" +
                               requests.front().text +
-                              "` is judged by --check, and -o makes slices only");
+                              "` is a request for --check; -o only generates slices");
   const std::string text =
       sliced(source, read_functions(source), {options.form, options.is_template, is_cuda});
   try {
     const Source written(options.file, compiler_arguments(options, is_cuda), text);
   } catch (const staircase::BadInput& failure) {
     throw staircase::BadInput(
-        std::string("the program in slices would not be valid, so it is not written: ") +
+        std::string("the generated program would not be valid, so it is not written: ") +
         failure.what());
   }
   staircase::write_file(options.output, {text});

@@ -74,13 +74,13 @@ class Marking {
     for (const Clause& clause : marked_.directive.clauses) {
       if (clause.name == "device") {
         if (clause.text != "cuda")
-          refuse(fmt::format("asks for `device({})`; there is device(cuda)", clause.text));
+          refuse(fmt::format("asks for `device({})`; only device(cuda) is supported", clause.text));
         marked_.is_on_device = true;
         continue;
       }
       if (clause.name != "buffers" && clause.name != "threads")
         refuse(
-            fmt::format("has a clause `{}`; there are buffers(2), threads(2) and "
+            fmt::format("has an unknown clause `{}`; the clauses are buffers(2), threads(2) and "
                         "device(cuda)",
                         clause.name));
       if (clause.text != "1" && clause.text != "2")
@@ -89,7 +89,9 @@ class Marking {
     }
     if (marked_.threads > marked_.buffers) refuse("asks for threads(2), which need buffers(2)");
     if (marked_.is_on_device && marked_.threads > 1)
-      refuse("asks for threads(2), which device(cuda) has none of: its streams run by themselves");
+      refuse(
+          "asks for threads(2), which device(cuda) does not support, because its streams run by "
+          "themselves");
     if (marked_.directive.what.arguments.empty())
       refuse("names no loop; it may be `slice(i: 3, j: 5)`, for instance");
   }
@@ -110,7 +112,7 @@ class Marking {
     if (!cut->slices.empty()) refuse(fmt::format("names `{}` twice", name));
     const bool is_none = slices.starts_with("-") ||
                          (is_number(slices) && slices.find_first_not_of('0') == slices.npos);
-    if (is_none) refuse(fmt::format("asks for {} slices; there is at least one", slices));
+    if (is_none) refuse(fmt::format("asks for {} slices; at least one is needed", slices));
     if (is_number(slices) && slices.size() > 9)
       refuse(fmt::format("asks for {} slices; at most 999999999 are possible", slices));
     cut->slices = slices;
@@ -143,10 +145,12 @@ class Marking {
         }
     if (!found) refuse("is not in front of a loop `for`");
     if (!found->pragmas.empty())
-      refuse(*found, fmt::format("the pragma of line {} shares it out already",
+      refuse(*found, fmt::format("the pragma of line {} already distributes its iterations",
                                  found->pragmas.front()->line));
     if (!is_alone(found->range.first))
-      refuse("is about a loop that needs braces around it, so that statements may stand before it");
+      refuse(
+          "needs a loop on a line of its own and within braces, because statements are inserted "
+          "before the loop");
     marked_.nest = found->range;
     // In libclang, the semicolon after an expression is not part of the statement.
     const auto behind = source_.tokens({found->range.last, found->range.last + 1});
@@ -223,14 +227,14 @@ class Marking {
   void prove(Cut& cut) const {
     const Loop& loop = *cut.loop;
     if (!loop.pragmas.empty())
-      refuse(loop, fmt::format("the pragma of line {} shares it out already",
+      refuse(loop, fmt::format("the pragma of line {} already distributes its iterations",
                                loop.pragmas.front()->line));
     const Finding found = examine(*marked_.function, loop);
     if (found.verdict == Verdict::reduction && found.pair)
       refuse(loop, fmt::format("{}; {}", sentence_of(*found.pair), found.reason));
     if (found.verdict != Verdict::independent) refuse(loop, found.reason);
     if (loop.step != 1)
-      refuse(loop, fmt::format("it counts by {}, and slices are made of loops that count by 1",
+      refuse(loop, fmt::format("it counts by {}, but only a loop that counts by 1 can be sliced",
                                loop.step));
     read_head(cut);
   }

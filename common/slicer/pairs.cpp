@@ -63,7 +63,7 @@ void Pairs::compare(const Touched& source, const Touched& sink, const Order& ord
   where = where.intersect(source.domains[0]).intersect(sink.domains[1]);
   if (where.is_empty() || where.intersect(up_to(most_counted)).is_empty()) return;
   if (unsure.empty() && where.intersect(up_to(usually_counted)).is_empty())
-    unsure = "only numbers of more than 31 bits depend on each other";
+    unsure = "only counters or sizes of more than 31 bits lead to a conflict";
   const bool is_update = one.update != Update::none && one.update == other.update &&
                          one.place.steps.size() == other.place.steps.size();
   conflicts.push_back({&source, &sink, unsure.empty(), is_update, where, unsure});

@@ -151,10 +151,10 @@ class Slices {
     if (cut.is_count) return std::stol(cut.slices);
     const auto size = instance_.sizes.find(cut.slices);
     if (size != instance_.sizes.end()) return size->second;
-    throw staircase::BadInput(
-        fmt::format("line {}: a picture needs a number of slices of `{}`, or a size of the nest, "
-                    "and not `{}`",
-                    marked_.directive.line, cut.name, cut.slices));
+    throw staircase::BadInput(fmt::format(
+        "line {}: for a figure, the slices of `{}` must be a number or a size of the nest, "
+        "not `{}`",
+        marked_.directive.line, cut.name, cut.slices));
   }
 
   /// The elements that each slice reads and writes, for arrays that are declared outside the nest.

@@ -172,7 +172,7 @@ std::optional<Place> Reader::member(CXCursor cursor) {
     return of;
   }
   if (clang_Cursor_isBitField(field)) {
-    loosen(*of, "fields of some bits share memory");
+    loosen(*of, "bit-fields share memory");
     return of;
   }
   of->steps.push_back({last_word(source_, cursor), {}});
@@ -181,7 +181,7 @@ std::optional<Place> Reader::member(CXCursor cursor) {
   of->is_view = is_view_type(type);
   const bool leads = is_view_type(type) || is_reference(type);
   if (const auto line = leads ? facts_.reseated(field) : std::nullopt) {
-    loosen(*of, fmt::format("line {} lets `{}` be memory that something else names", *line,
+    loosen(*of, fmt::format("line {} lets `{}` refer to memory that has another name", *line,
                             last_word(source_, cursor)));
     of->is_elsewhere = true;
   }
@@ -208,7 +208,7 @@ std::optional<Place> Reader::element(CXCursor base, const Cursors& subscripts, b
                                                                                   : 0;
   if (is_dependent_type(type_of_element)) assume_number(base);
   if (is_packed_type(clang_getCursorType(stripped(base))))
-    loosen(*of, fmt::format("elements of `{}` are bits that share memory", of->variable->name));
+    loosen(*of, fmt::format("elements of `{}` are bits, which share memory", of->variable->name));
   for (const CXCursor subscript : subscripts) {
     Term index = value(subscript);
     if (index.text.empty()) index.text = source_.text(subscript);

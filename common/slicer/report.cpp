@@ -130,7 +130,7 @@ Checked check(const std::string& file, const Source& source, const std::list<Fun
   }
   for (const auto& [place, asked] : requests)
     if (!places.contains(place))
-      throw staircase::BadInput(fmt::format("line {}: behind `{}` there is no loop",
+      throw staircase::BadInput(fmt::format("line {}: there is no loop after `{}`",
                                             asked.front().line, asked.front().text));
   for (const Pragma& pragma : source.pragmas())
     if (makes_parallel(pragma) && std::find(seen.begin(), seen.end(), &pragma) == seen.end())

@@ -95,9 +95,9 @@ void check_together(const std::vector<Request>& requests) {
     if (request.what == Transformation::expand) continue;
     if (other && !(other->reorders() && request.reorders()))
       refuse(request,
-             fmt::format("stands behind `{}`, with which it is not judged together", other->text));
+             fmt::format("follows `{}`, but the two cannot be judged together", other->text));
     if (other && other->what == Transformation::tile)
-      refuse(request, fmt::format("stands behind `{}`, which has to be the last", other->text));
+      refuse(request, fmt::format("follows `{}`, which has to be the last", other->text));
     other = &request;
   }
 }

@@ -156,12 +156,11 @@ std::string sliced(const Source& source, const std::list<Function>& functions, c
     }
     if (marked.is_on_device)
       throw staircase::BadInput(
-          fmt::format("line {}: the pragma `{}` asks for a device, which has loop (4) only",
+          fmt::format("line {}: the pragma `{}` asks for a device, which only loop (4) supports",
                       marked.directive.line, marked.directive.text));
     if (marked.buffers > 1)
       throw staircase::BadInput(
-          fmt::format("line {}: the pragma `{}` asks for buffers, which loop (4) has, and loop (3) "
-                      "has none",
+          fmt::format("line {}: the pragma `{}` asks for buffers, which only loop (4) has",
                       marked.directive.line, marked.directive.text));
     InPlace(rewriting, marked).write();
   }

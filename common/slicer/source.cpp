@@ -257,12 +257,12 @@ bool Source::name_lists(const std::string& path, std::string& text) {
 
 std::string Source::refusal(const std::string& path) const {
   if (!unit_ && error_ == CXError_Crashed)
-    return fmt::format("libclang crashed as it parsed the file '{}'; another version of it may not",
-                       path);
+    return fmt::format(
+        "libclang crashed when it parsed the file '{}'; try another version of libclang", path);
   if (!unit_)
     return fmt::format(
         "libclang does not accept the compiler's arguments for the file '{}'; they "
-        "are behind -- or in compile_commands.json",
+        "are given after -- or in compile_commands.json",
         path);
   const unsigned count = clang_getNumDiagnostics(unit_.get());
   for (unsigned d = 0; d < count; ++d) {

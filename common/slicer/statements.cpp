@@ -232,7 +232,7 @@ void Reader::bindings(CXCursor cursor) {
       continue;
     }
     variable->alias = frozen(*of);
-    variable->alias->unsure = fmt::format("`{}` is a part of it", variable->name);
+    variable->alias->unsure = fmt::format("`{}` names a part of another object", variable->name);
   }
 }
 
@@ -325,7 +325,7 @@ void Reader::give_back(CXCursor cursor) {
   for (const CXCursor part : expressions_of(cursor)) {
     if (base_ && is_reference(result_type_)) {
       if (auto of = place(part); of && !has_returned_) returned_place_ = frozen(std::move(*of));
-      if (!returned_place_) trouble_with(cursor, "nothing is known of the place");
+      if (!returned_place_) trouble_with(cursor, "nothing is known of the location");
     } else {
       result = value(part);
     }

@@ -113,7 +113,7 @@ bool Reader::keeps(CXCursor cursor, CXType type) {
 void Reader::assume_number(CXCursor cursor) {
   if (const auto line = facts_.made_for_others(function_.declaration))
     trouble(cursor,
-            fmt::format("line {} has a template made for types that are no numbers", *line));
+            fmt::format("line {} instantiates a template with types that are not numbers", *line));
   assume(cursor, "template parameters stand for numbers, and not for bool");
 }
 

@@ -45,14 +45,14 @@ TEST(Directives, HaveWordsArgumentsAndWhereTheyBelong) {
 
 TEST(Directives, ThatAreMalformedAreRefusedWithTheirLine) {
   for (const auto& [written, fragment] :
-       std::vector<std::pair<std::string, std::string>>{{"", "says nothing"},
+       std::vector<std::pair<std::string, std::string>>{{"", "is empty"},
                                                         {" (i: 3)", "`(`"},
                                                         {" 3", "`3`"},
                                                         {" slice(i: 3", "lacks a `)`"},
                                                         {" slice(i: 3))", "`)`"},
-                                                        {" slice()", "an empty place"},
-                                                        {" slice(i: 3,)", "an empty place"},
-                                                        {" slice(, i: 3)", "an empty place"},
+                                                        {" slice()", "an empty argument"},
+                                                        {" slice(i: 3,)", "an empty argument"},
+                                                        {" slice(, i: 3)", "an empty argument"},
                                                         {" slice(i: 3) + 4", "`+`"},
                                                         {" slice(i: 3) a(1) a(2)", "`a` twice"}})
     try {

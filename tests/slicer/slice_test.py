@@ -122,7 +122,7 @@ void g(double* a, long n) {
 #pragma omp parallel for lastprivate(a)
   for (long i = 0; i < n; ++i) a[i] = i;
 }
-""", ("private(p): beyond affine: `p` has no value in a thread at first", "lastprivate(a): beyond affine: ")),
+""", ("private(p): beyond affine: `p` has no initial value in a thread", "lastprivate(a): beyond affine: ")),
     ("lastprivate keeps only the value of the last iteration",
      """long f(const int* a, long n) {
   long x = 0, y = 0;
@@ -231,7 +231,7 @@ void use(std::vector<double>& a, std::vector<double>& b, std::vector<Odd>& c, st
   added(a, b, 9);
   others(c, d, 9);
 }
-""", ("line 4    for i      independent", "line 12   for i      unknown: line 16 has a template made for types that are no numbers")))
+""", ("line 4    for i      independent", "line 12   for i      unknown: line 16 instantiates a template with types that are not numbers")))
 
 
 def shows(source, lines):
@@ -329,7 +329,7 @@ def bad_requests():
                                  ("interchange(i, k)", "`k`"), ("interchange(i, i)", "twice"), ("tile(i: 0)", "`tile(i: 0)`"),
                                  ("tile(i: n, j: 2)", "`tile(i: 32, j: 32)`"), ("skew(j)", "`skew(j: 2 * i)`"),
                                  ("skew(j: 2 * k)", "`k`"), ("tile(i: 9999999)", "look like"), ("fuse(i)", "`fuse`"),
-                                 ("expand(y)", "no variable"), ("fuse distribute", "behind `fuse`"),
+                                 ("expand(y)", "no variable"), ("fuse distribute", "follows `fuse`"),
                                  ("tile(i: 2) interchange(i, j)", "has to be the last")):
             source.write_text(f"void f(double* x) {{\n#pragma staircase {pragma}\n{nest}}}\n")
             yield from refused(["--check", source], ["line 2", fragment])

@@ -381,7 +381,7 @@ def refused_on_device():
             (NEST.format(f"{mark}\n{loop}x[i] = std::min(1.0, y[i]);"), [], "`std::min`"),
             (NEST.format(f"{mark}\n{loop}x[i] = y[i] * y.size();"), [], "a size of `y`"),
             (NEST.format(f"std::pair<int, int> q;\n{mark}\n{loop}x[i] = q.first;"), [], "`q` is an object"),
-            (NEST.format(f"{mark}\n{loop}x[i] = 1;"), ["--form", "3"], "loop (4) only"),
+            (NEST.format(f"{mark}\n{loop}x[i] = 1;"), ["--form", "3"], "only loop (4)"),
             (NEST.format(f"{mark}\n{loop}x[i] = 1;"), ["--template"], "--template"),
             ("#include <vector>\nstruct S { void f(std::vector<double>& x, int n) {\n" + f"{mark}\n{loop}x[i] = 1;\n}} }};\n", [],
              "a method")):

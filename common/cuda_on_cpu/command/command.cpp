@@ -28,7 +28,8 @@ class TemporaryDirectory {
   TemporaryDirectory() {
     std::string name = fs::temp_directory_path() / "cuda-on-cpu-XXXXXX";
     if (::mkdtemp(name.data()) == nullptr)
-      throw std::runtime_error("no directory can be made in " + fs::temp_directory_path().string());
+      throw std::runtime_error("no temporary directory can be created in " +
+                               fs::temp_directory_path().string());
     path_ = name;
   }
   ~TemporaryDirectory() {
@@ -310,7 +311,7 @@ class Maker {
 
   int make_objects() const {
     if (options_.inputs.size() > 1 && !options_.output.empty())
-      throw BadUsage("-o names one object, but there are " +
+      throw BadUsage("-o names a single object, but there are " +
                      std::to_string(options_.inputs.size()) + " sources");
     for (const auto& input : options_.inputs) {
       if (input.language == Language::linked) continue;
@@ -328,7 +329,7 @@ class Maker {
   /// not contain them.
   int make_images(const std::string& extension) const {
     if (options_.inputs.size() > 1 && !options_.output.empty())
-      throw BadUsage("-o names one module, but there are " +
+      throw BadUsage("-o names a single module, but there are " +
                      std::to_string(options_.inputs.size()) + " sources");
     const TemporaryDirectory directory;
     for (const auto& input : options_.inputs) {

@@ -69,7 +69,7 @@ Words search() {
     if (is_program(name)) return {name};
   throw std::runtime_error(
       "cuda-on-cpu: there is no C++ compiler on the PATH; install g++ or clang++ (Debian, Ubuntu: "
-      "apt install g++), or name one by -ccbin or CXX");
+      "apt install g++), or select one with -ccbin or CXX");
 }
 
 /// Properties of a compiler: whether it is clang, the release of its C++ library, and the minor
@@ -100,7 +100,7 @@ Properties properties_of(const Compiler& compiler, const Options& options) {
         properties.release >> properties.glibc))
     throw std::runtime_error(
         "cuda-on-cpu: '" + compiler.words[0] +
-        "' is no C++ compiler, or it finds no C++ library (Debian, Ubuntu: apt "
+        "' is not a C++ compiler, or its C++ library is not installed (Debian, Ubuntu: apt "
         "install g++)");
   return properties;
 }
@@ -109,12 +109,13 @@ Properties properties_of(const Compiler& compiler, const Options& options) {
 /// archives, whose calls of the C++ and C libraries must be resolved when a program is linked.
 void require_libraries(const Compiler& compiler, const Properties& properties) {
   const auto refuse = [&](const std::string& found, const std::string& needed) {
-    throw std::runtime_error("cuda-on-cpu: '" + compiler.words[0] + "' uses " + found +
-                             ", but cuda-on-cpu was built with " + needed +
-                             "; name a newer compiler by -ccbin, or build cuda-on-cpu here");
+    throw std::runtime_error(
+        "cuda-on-cpu: '" + compiler.words[0] + "' uses " + found +
+        ", but cuda-on-cpu was built with " + needed +
+        "; select a newer compiler with -ccbin, or build cuda-on-cpu on this machine");
   };
   if (properties.release < built_with_release)
-    refuse(properties.release == 0 ? "another C++ library than GCC's"
+    refuse(properties.release == 0 ? "a C++ library other than that of GCC"
                                    : "the C++ library of GCC " + std::to_string(properties.release),
            "that of GCC " + std::to_string(built_with_release));
   if (properties.glibc < built_with_glibc)
@@ -130,7 +131,7 @@ Compiler find_compiler(const Options& options) {
   if (compiler.words.empty()) compiler.words = search();
   if (!is_program(compiler.words[0]))
     throw std::runtime_error("cuda-on-cpu: the compiler '" + compiler.words[0] +
-                             "' is not found; name another one by -ccbin or CXX");
+                             "' is not found; select another one with -ccbin or CXX");
   const Properties properties = properties_of(compiler, options);
   compiler.is_clang = properties.is_clang != 0;
   require_libraries(compiler, properties);

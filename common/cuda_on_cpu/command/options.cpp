@@ -294,7 +294,7 @@ class Reader {
 
   std::string value_of(const std::string& word, const std::string& name, std::size_t equals) {
     if (equals != name.npos) return name.substr(equals + 1);
-    if (++next_ == words_.size()) throw BadUsage(word + " lacks its value");
+    if (++next_ == words_.size()) throw BadUsage(word + " needs a value");
     return words_[next_];
   }
 

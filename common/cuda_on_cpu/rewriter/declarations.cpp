@@ -594,7 +594,7 @@ void check_kernels(const Source& source) {
       throw Refused(
           source.place_of(found) + ": error: a parameter of the kernel '" +
           std::string(source[name]) +
-          "' is a reference, to what lies in the host's memory; pass a value or a pointer");
+          "' is a reference, which would refer to memory of the host; pass a value or a pointer");
   });
 }
 

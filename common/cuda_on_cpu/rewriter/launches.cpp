@@ -23,7 +23,7 @@ std::size_t template_start(const Source& source, std::size_t i) {
     else if (source.is_sign(i, "<") && --depth == 0)
       return i;
     else if (i == 0 || source.is_sign(i, ";") || source.is_sign(i, "{") || source.is_sign(i, "}"))
-      throw Unsure("the template arguments of the kernel have no beginning");
+      throw Unsure("the template arguments of the kernel have no '<'");
   }
 }
 
@@ -87,7 +87,7 @@ std::size_t end_of_configuration(const Source& source, std::size_t launch) {
 Parts parts_of(const Source& source, std::size_t launch) {
   const std::size_t end = end_of_configuration(source, launch);
   const std::size_t opening = source.next(source.next(source.next(end)));
-  if (!source.is_sign(opening, "(")) throw Unsure("'>>>' has no argument list behind it");
+  if (!source.is_sign(opening, "(")) throw Unsure("'>>>' is not followed by an argument list");
   return {end, opening, source.close_of(opening)};
 }
 

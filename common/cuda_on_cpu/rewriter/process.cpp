@@ -48,7 +48,8 @@ class MemoryFile {
 
  private:
   static void check(bool well) {
-    if (!well) throw std::system_error(errno, std::generic_category(), "a file in memory");
+    if (!well)
+      throw std::system_error(errno, std::generic_category(), "a file in memory cannot be used");
   }
 
   int descriptor_;

@@ -77,7 +77,8 @@ Statement statement_of(const Source& source, std::size_t opening) {
                                                        : operand);
       i = end;
     } else if (!source.is_sign(i, ",")) {
-      throw Unsure("an asm statement has '" + std::string(source[i]) + "' where that is not known");
+      throw Unsure("an asm statement has '" + std::string(source[i]) +
+                   "' at a position where the CPU device does not support it");
     }
   }
   return statement;
@@ -94,7 +95,7 @@ std::string special_register(const std::string& name) {
                             "clock64", "globaltimer", "globaltimer_lo", "lanemask_eq",
                             "lanemask_lt", "lanemask_le", "lanemask_gt", "lanemask_ge"})
     if (name == known) return space + name + "()";
-  throw Unsure("PTX's register %" + name + " is not there on the CPU");
+  throw Unsure("PTX register %" + name + " is not supported by the CPU device");
 }
 
 std::string operand_of(std::string text, const Statement& statement, bool in_shared) {
@@ -121,7 +122,7 @@ std::string operand_of(std::string text, const Statement& statement, bool in_sha
     return space + ("single(0x" + text.substr(2) + "u)");
   if (!text.empty() && (std::isdigit(static_cast<unsigned char>(text[0])) != 0 || text[0] == '-'))
     return text;
-  throw Unsure("PTX's operand '" + text + "' has no meaning on the CPU");
+  throw Unsure("PTX operand '" + text + "' is not supported by the CPU device");
 }
 
 /// The C++ type of a PTX type; empty if the name is no type.
@@ -181,7 +182,7 @@ std::string product_of(const std::string& instruction, std::vector<int>& counts)
            part == "sync" || part == "aligned";
   });
   const auto refuse = [&] {
-    throw Unsure("PTX's " + instruction + " is no product of matrices that runs on the CPU");
+    throw Unsure("PTX matrix product " + instruction + " is not supported by the CPU device");
   };
   // The parts are mma, the shape, the layouts of A and B, and the types of D, A, B and C.
   if (parts.size() != 8) refuse();
@@ -339,9 +340,10 @@ std::string function_of(const std::string& instruction, bool& in_shared) {
       name += (name.empty() ? "" : "_") + part;
   }
   if (!functions.contains(name))
-    throw Unsure("PTX's " + instruction +
-                 " does not run on the CPU; give the function that wraps it a second body for "
-                 "STAIRCASE_CUDA_ON_CPU");
+    throw Unsure(
+        "PTX instruction " + instruction +
+        " is not supported by the CPU device; give the function that contains it a second body for "
+        "STAIRCASE_CUDA_ON_CPU");
   for (const auto* word : {"and", "or", "xor", "not"})  // keywords of C++
     if (name == word) name += "_";
   if (name == "cvta_to" && in_shared) name += "_shared";
@@ -355,7 +357,7 @@ std::string declared(const std::string& text, Statement& statement) {
   const std::string dotted = trimmed(text.substr(0, end));
   const std::string type = type_of(dotted.substr(dotted.rfind('.') + 1));
   if (type.empty() || end == text.npos)
-    throw Unsure("PTX's '" + text + "' does not declare what is known on the CPU");
+    throw Unsure("PTX declaration '" + text + "' is not supported by the CPU device");
   std::string variables;
   const auto add = [&](const std::string& name) {
     std::string variable = "ptx_" + name;
@@ -397,12 +399,14 @@ std::string product_call_of(const std::string& instruction, const Strings& piece
                             const Statement& statement) {
   std::vector<int> counts;
   std::string arguments = product_of(instruction, counts);
-  if (pieces.size() != counts.size()) throw Unsure("PTX's " + instruction + " takes four operands");
+  if (pieces.size() != counts.size())
+    throw Unsure("PTX instruction " + instruction + " needs four operands");
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const Strings parts = parts_of(trimmed(pieces[i]));
     if (static_cast<int>(parts.size()) != counts[i])
-      throw Unsure("operand " + std::to_string(i + 1) + " of PTX's " + instruction + " has " +
-                   std::to_string(counts[i]) + " registers, not " + std::to_string(parts.size()));
+      throw Unsure("the number of registers in operand " + std::to_string(i + 1) +
+                   " of PTX instruction " + instruction + " must be " + std::to_string(counts[i]) +
+                   ", not " + std::to_string(parts.size()));
     for (const std::string& part : parts) arguments += ", " + operand_of(part, statement, false);
   }
   return space + ("mma(" + arguments) + ");";
@@ -418,12 +422,14 @@ std::string transfer_call_of(const std::string& instruction, const Strings& piec
   const bool is_move = parts[0] == "movmatrix", is_load = parts[0] == "ldmatrix";
   const std::size_t matrices = has("x4") ? 4 : has("x2") ? 2 : has("x1") ? 1 : 0;
   if (!has("m8n8") || !has("b16") || pieces.size() != 2 || is_move != (matrices == 0))
-    throw Unsure("PTX's " + instruction + " does not run on the CPU, only matrices m8n8 of b16");
+    throw Unsure("PTX instruction " + instruction +
+                 " is not supported by the CPU device: only matrices m8n8 of b16 are");
   Strings registers = parts_of(trimmed(pieces[is_load ? 0 : 1]));
   if (is_move) registers.insert(registers.begin(), trimmed(pieces[0]));
   if (!is_move && registers.size() != matrices)
-    throw Unsure("PTX's " + instruction + " takes a vector of " + std::to_string(matrices) +
-                 " registers, not of " + std::to_string(registers.size()));
+    throw Unsure("PTX instruction " + instruction + " needs a vector of " +
+                 std::to_string(matrices) + " registers, not of " +
+                 std::to_string(registers.size()));
   std::string arguments = is_move ? "" : operand_of(pieces[is_load ? 1 : 0], statement, true);
   for (const std::string& name : registers)
     arguments += (arguments.empty() ? "" : ", ") + operand_of(name, statement, false);
@@ -439,8 +445,8 @@ std::string call_of(std::string text, const Statement& statement) {
   const std::string condition = take_predicate(text, statement);
   if (text.find(':') != text.npos && text.find("::") == text.npos)
     throw Unsure(
-        "PTX with labels does not run on the CPU; give the function that wraps it a second body "
-        "for STAIRCASE_CUDA_ON_CPU");
+        "PTX with labels is not supported by the CPU device; give the function that contains it a "
+        "second body for STAIRCASE_CUDA_ON_CPU");
   const auto end = text.find_first_of(" \t\n");
   const std::string instruction = text.substr(0, end);
   Strings pieces = end == text.npos ? Strings{} : split(text.substr(end), ',');

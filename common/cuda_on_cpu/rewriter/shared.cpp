@@ -67,7 +67,7 @@ Declaration declaration_of(const Source& source, std::size_t first, std::size_t 
   }
   const auto open = std::find(parts.begin(), parts.end(), "[");
   if (open - parts.begin() < 2 || parts.end() - open < 2 || open[1] != "]")
-    throw Unsure("'extern __shared__' declares something that is not an array without a size");
+    throw Unsure("'extern __shared__' must declare an array without a size");
   const auto joined = [](auto begin, auto behind) {
     std::string text;
     for (; begin != behind; ++begin) text += (text.empty() ? "" : " ") + *begin;

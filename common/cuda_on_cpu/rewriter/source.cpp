@@ -187,14 +187,14 @@ bool Source::closes(std::size_t i) const {
 
 std::size_t Source::next(std::size_t i) const {
   do {
-    if (++i >= size()) throw Unsure("the file ends too early");
+    if (++i >= size()) throw Unsure("the file ends in the middle of a statement");
   } while (is_blank(i));
   return i;
 }
 
 std::size_t Source::previous(std::size_t i) const {
   do {
-    if (i == 0) throw Unsure("the file begins too late");
+    if (i == 0) throw Unsure("the file begins in the middle of a statement");
   } while (is_blank(--i));
   return i;
 }

@@ -582,7 +582,7 @@ def other_compiler(cwd):
         output = run(COMMAND, "-ccbin", compiler, "kernels.cu", "host.cpp", "main.cu", "-DFACTOR=2", "-o", "main",
                      cwd=cwd).stderr
         check(output == "" and run(cwd / "main", cwd=cwd).stdout == "14 3\n", output)
-    for compiler, why in (("no-compiler", "is not found"), ("true", "is no C++ compiler")):
+    for compiler, why in (("no-compiler", "is not found"), ("true", "is not a C++ compiler")):
         output = run(COMMAND, "-ccbin", compiler, "main.cu", cwd=cwd, expected=1).stderr
         check(f"'{compiler}' {why}" in output and output.count("\n") == 1, output)
 
@@ -809,13 +809,13 @@ def modules(cwd):
         check(output == "63 0\n", f"{kind} prints {output}")
     (cwd / "gpu.ptx").write_text(".version 8.0\n.target sm_90\n")
     output = run("./load", "file", "gpu.ptx", cwd=cwd, expected=3).stderr
-    check("'gpu.ptx' is no module for the CPU device: make it from its source with cuda-on-cpu" in output, output)
+    check("'gpu.ptx' is not a module for the CPU device; compile its source with cuda-on-cpu" in output, output)
     run(COMMAND, "--analyze", "-cubin", "module.cu", "-o", "analysed.cubin", cwd=cwd)
     output = run("./load", "file", "analysed.cubin", cwd=cwd, expected=3).stderr
-    check("'analysed.cubin' is made with --analyze, and the program without it: make both alike" in output, output)
+    check("'analysed.cubin' was built with --analyze, but the program was built without it; build both in the same way" in output, output)
     run(COMMAND, "load.cu", "-o", "bare", cwd=cwd)
     output = run("./bare", "file", "module.cubin", cwd=cwd, expected=3).stderr
-    check("link it with -lcuda" in output, output)
+    check("link the program with -lcuda" in output, output)
 
 
 def analysed_modules(cwd):
@@ -840,7 +840,7 @@ def analysed_modules(cwd):
 def refusals(cwd):
     """Requests that have no meaning on a CPU are refused with one sentence"""
     for words, message in ((["--optix-ir", "main.cu"], "--optix-ir makes code for a GPU"), ([], "no source"),
-                           (["-o"], "-o lacks its value"),
+                           (["-o"], "-o needs a value"),
                            (["-shared", "main.cu"], "shared libraries"), (["-x", "ada", "a"], "'ada' is not a language"),
                            (["-c", "main.cu", "kernels.cu", "-o", "a.o"], "2 sources"), (["code.ptx"], "'code.ptx'")):
         result = run(COMMAND, *words, cwd=cwd, expected=2)

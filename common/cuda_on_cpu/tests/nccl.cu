@@ -491,13 +491,14 @@ TEST(arguments_out_of_range_are_refused) {
     expect(sentence.find(part) != std::string::npos, "'" + sentence + "' has '" + part + "'",
            place);
   };
-  refused(ncclSend(from, 1, ncclDouble, 2, comm, stream), "rank 2 is none of 0 to 1");
-  refused(ncclRecv(to, 1, ncclDouble, -1, comm, stream), "rank -1 is none");
-  refused(ncclBroadcast(from, to, 1, ncclDouble, 7, comm, stream), "rank 7 is none");
-  refused(ncclSend(nullptr, 1, ncclDouble, 1, comm, stream), "no memory");
+  refused(ncclSend(from, 1, ncclDouble, 2, comm, stream),
+          "rank 2 does not exist: the ranks are 0 to 1");
+  refused(ncclRecv(to, 1, ncclDouble, -1, comm, stream), "rank -1 does not exist");
+  refused(ncclBroadcast(from, to, 1, ncclDouble, 7, comm, stream), "rank 7 does not exist");
+  refused(ncclSend(nullptr, 1, ncclDouble, 1, comm, stream), "not belong to any allocation");
   refused(ncclSend(reinterpret_cast<double*>(~std::uintptr_t{7}), 1, ncclDouble, 1, comm, stream),
-          "no memory");
-  refused(ncclSend(&on_host, 1, ncclDouble, 1, comm, stream), "no memory");
+          "not belong to any allocation");
+  refused(ncclSend(&on_host, 1, ncclDouble, 1, comm, stream), "not belong to any allocation");
   refused(ncclSend(from, length + 1, ncclDouble, 1, comm, stream), "304 bytes");
   refused(ncclRecv(to + 1, 2 * length, ncclDouble, 1, comm, stream), "target of rank 0 has less");
   refused(ncclSend(from, ~std::size_t{0}, ncclDouble, 1, comm, stream), "too many");
@@ -506,9 +507,9 @@ TEST(arguments_out_of_range_are_refused) {
   refused(ncclAllReduce(from, to, 1, ncclDouble, static_cast<ncclRedOp_t>(9), comm, stream),
           "9 is no");
   refused(ncclAllReduce(from, to, 1, ncclHalf, ncclSum, comm, stream), "16 bits");
-  refused(ncclSend(from, 1, ncclDouble, 1, nullptr, stream), "no communicator");
-  refused(ncclSend(from, 1, ncclDouble, 1, comm, ranks[1].stream), "none of device 0");
-  refused(ncclCommCount(nullptr, nullptr), "no communicator");
+  refused(ncclSend(from, 1, ncclDouble, 1, nullptr, stream), "communicator is not valid");
+  refused(ncclSend(from, 1, ncclDouble, 1, comm, ranks[1].stream), "does not belong to device 0");
+  refused(ncclCommCount(nullptr, nullptr), "communicator is not valid");
   ncclComm_t none[64];
   refused(ncclCommInitAll(none, 0, nullptr), "0 ranks");
   const int devices[] = {0, 64};

@@ -186,11 +186,11 @@ REFUSED = {
                         "STAIRCASE_CUDA_ON_CPU"),
     "a matrix product whose shape PTX does not have": (
         '__device__ void f(int x) { asm("mma.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 %0, %0, %0, %0;" : "+r"(x)); }', 3,
-        "no product of matrices"),
+        "PTX matrix product mma.sync"),
     "a matrix fragment with the wrong number of registers": (
         '__device__ void f(int x) { asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %0}, {%0, %0}, {%0}, {%0, %0};"'
         ' : "+r"(x)); }', 3,
-        "operand 2 of PTX's mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 has 1 registers, not 2"),
+        "operand 2 of PTX instruction mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 must be 1, not 2"),
     "a load of matrices of bytes in PTX": (
         '__device__ void f(unsigned x) { asm("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%0, %0}, [%0];"'
         ' : "+r"(x)); }', 3, "only matrices m8n8 of b16"),

@@ -34,10 +34,10 @@ void fail(int error) {
 }
 
 void fail_to_share(std::size_t bytes) {
-  throw NotEnoughMemory(
-      fmt::format("a rank cannot allocate {} bytes of memory shared with the other ranks of its "
-                  "machine; such memory is part of /dev/shm",
-                  bytes));
+  throw NotEnoughMemory(fmt::format(
+      "a rank cannot allocate {} bytes of memory shared with the other ranks of its "
+      "machine; enlarge /dev/shm, which contains this memory, or choose a smaller problem",
+      bytes));
 }
 
 }  // namespace mpi

@@ -210,8 +210,10 @@ void report_stray(const char* address, std::size_t bytes, Kind kind, Place place
                   const Thread* thread) {
   if (is_of_no_block(address)) {
     add_finding("out of bounds", place, 0, thread,
-                accessed(kind, bytes) + "of the shared memory of a block that the cluster, of " +
-                    std::to_string(cluster_size()) + ", does not have");
+                accessed(kind, bytes) +
+                    "of the shared memory of a block that does not exist: the number of blocks in "
+                    "the cluster is " +
+                    std::to_string(cluster_size()));
     return;
   }
   const Allocation* nearest = nearest_allocation(address);
@@ -226,11 +228,12 @@ void report_stray(const char* address, std::size_t bytes, Kind kind, Place place
                               std::to_string(nearest->number) + ", which has " +
                               std::to_string(nearest->bytes) + " bytes" +
                               (dead ? "" : index_of_access(*nearest, offset, bytes));
-    add_finding(dead ? "use after free" : "out of bounds", place, 0, thread,
-                accessed(kind, bytes) + where +
-                    (!dead                          ? ""
-                     : nearest->of_graph == nullptr ? " and was freed"
-                                                    : " and that its graph has not allocated"));
+    add_finding(
+        dead ? "use after free" : "out of bounds", place, 0, thread,
+        accessed(kind, bytes) + where +
+            (!dead                          ? ""
+             : nearest->of_graph == nullptr ? " and was freed"
+                                            : " and is not currently allocated by its graph"));
     return;
   }
   if (address == nullptr || reinterpret_cast<std::uintptr_t>(address) < 65536) {
@@ -325,7 +328,7 @@ void check_shared_place(const char* address, std::size_t bytes, Kind kind, Place
       !is_given(in_dynamic, bytes))
     add_finding("out of bounds", place, 0, &thread,
                 accessed(kind, bytes) + "at byte " + std::to_string(in_dynamic) +
-                    " of dynamic shared memory, of which the launch gave " +
+                    " of dynamic shared memory, but the launch provides only " +
                     std::to_string(block->launch->configuration.dynamic_shared) + " bytes");
   if (shared.ended)
     add_finding("use after free", place, 0, &thread,
@@ -333,8 +336,8 @@ void check_shared_place(const char* address, std::size_t bytes, Kind kind, Place
   if (shared.may_be_early)
     add_finding("race", place, 0, &thread,
                 accessed(kind, bytes) +
-                    "of the shared memory of a block that may not have started: the cluster has "
-                    "passed no barrier");
+                    "of the shared memory of another block, which possibly has not started yet: "
+                    "synchronise the cluster first");
   if (use_of(offset_of(address, shared)) == Use::guard)
     add_finding("out of bounds", place, 0, &thread,
                 accessed(kind, bytes) + "past the end of a variable in shared memory");
@@ -954,12 +957,14 @@ void misaligned(const void* address, std::size_t multiple, const void* place) {
   const DeviceAtWork at_work;
   add_finding("misaligned access", place_of(place), 0, &thread,
               "the access needs an address that is a multiple of " + std::to_string(multiple) +
-                  ", and this one is " +
-                  std::to_string(reinterpret_cast<std::uintptr_t>(address) % multiple) + " beyond");
+                  ", but its address is " +
+                  std::to_string(reinterpret_cast<std::uintptr_t>(address) % multiple) +
+                  " bytes above such a multiple");
 }
 
 void index_out_of_bounds(const char* array, std::ptrdiff_t index, const void* place) {
-  const std::string sentence = "index " + std::to_string(index) + " of an array " + array;
+  const std::string sentence =
+      "index " + std::to_string(index) + " is outside an array of type " + array;
   if (is_on_device()) catch_up();
   const Thread* thread = block == nullptr ? nullptr : block->current;
   if (thread == nullptr) {
@@ -979,8 +984,9 @@ void shifted_too_far(int bits, std::int64_t by, bool as_gpu, const void* place) 
   const DeviceAtWork at_work;
   add_note("wide shift", place_of(place), 0, &thread,
            "a value of " + std::to_string(bits) + " bits is shifted by " + std::to_string(by) +
-               ": C++ does not define this, a GPU shifts out all bits, and " +
-               (as_gpu ? "so does the CPU device" : "here the result may differ"));
+               " bits: C++ does not define the result; a GPU shifts out all bits, " +
+               (as_gpu ? "and so does the CPU device"
+                       : "but at this position the CPU device may give another result"));
 }
 
 void copy_starts(const void* to, std::size_t bytes, const void* instruction) {
@@ -1086,13 +1092,14 @@ void different_operations(const Thread& thread, const Thread& other) {
 void different_masks(const Thread& thread, const Thread& other) {
   const DeviceAtWork at_work;
   add_finding("invalid mask", place_of(thread.place), 0, &thread,
-              "lane " + std::to_string(other.lane) + " of the mask used another mask");
+              "lane " + std::to_string(other.lane) +
+                  " is in the mask, but has used another mask for this operation");
 }
 
 void asks_outside_mask(const Thread& thread, unsigned absent) {
   add_note("undefined value", place_of(thread.place), 0, &thread,
-           "a shuffle asks for the value of lane " + std::to_string(absent) +
-               ", which is not in its mask: the result is undefined, and must not be used");
+           "a shuffle reads the value of lane " + std::to_string(absent) +
+               ", which is not in the mask: the result is undefined and must not be used");
 }
 
 void different_barriers(const Thread& thread, const Thread& other) {

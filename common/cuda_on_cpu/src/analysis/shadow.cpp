@@ -42,7 +42,7 @@ std::string name_of(const Event& event, bool with_kernel) {
   if (event.block == no_block) {
     if (const auto named = names().find(event.operation); named != names().end())
       return named->second;
-    return is_host_operation(event.operation) ? "the host" : "a copy or a fill";
+    return is_host_operation(event.operation) ? "the host" : "a copy or a memset";
   }
   const std::scoped_lock lock(clock_mutex());
   const auto kernel = record().kernel_of.find(event.operation);
@@ -599,7 +599,7 @@ History& Shadow::make_history(Cell& cell) {
   if (h.free.empty()) {
     if (h.all.size() == Cell::most_histories)
       fatal("the analysis of one allocation needs the access histories of more than " +
-            std::to_string(Cell::most_histories) + " words");
+            std::to_string(Cell::most_histories) + " words; analyse a smaller problem");
     h.all.emplace_back();
     h.free.push_back(static_cast<std::uint32_t>(h.all.size()));
   }

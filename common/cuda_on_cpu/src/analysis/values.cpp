@@ -43,11 +43,13 @@ void close(const Thread& thread) {
 }
 
 void report(const Overwriting& o) {
-  report_race(o.then, o.now,
-              o.is_stale    ? "writes a volatile variable that it read before the write by"
-              : o.read != 0 ? "updates a volatile variable without an atomic operation, as does"
-                            : "writes what was written by",
-              o.region, o.thread);
+  report_race(
+      o.then, o.now,
+      o.is_stale
+          ? "overwrites an update of a volatile variable: it read the variable before the write by"
+      : o.read != 0 ? "updates a volatile variable without an atomic operation, as does"
+                    : "writes what was written by",
+      o.region, o.thread);
 }
 
 /// The number of writes of a volatile variable, and the last write.
@@ -81,11 +83,12 @@ bool relies_on_lockstep(const Writes& known, const Event& now, const Thread& thr
 }
 
 void report_lockstep(const Event& then, const Event& now, const Thread& thread) {
-  add_finding("race", now.place, then.place, &thread,
-              "shared memory: thread " + std::to_string(now.thread) + " of block " +
-                  std::to_string(now.block) + " reads what thread " + std::to_string(then.thread) +
-                  " of its warp wrote, with no __syncwarp() between them: since Volta, lanes need "
-                  "not run in lockstep, and volatile makes none wait");
+  add_finding(
+      "race", now.place, then.place, &thread,
+      "shared memory: thread " + std::to_string(now.thread) + " of block " +
+          std::to_string(now.block) + " reads what thread " + std::to_string(then.thread) +
+          " of its warp wrote, with no __syncwarp() between them: since Volta, lanes of a warp "
+          "need not run in lockstep, and volatile does not synchronise them");
 }
 
 void expect(const Overwriting& overwriting) {
@@ -187,8 +190,8 @@ void settle(const Thread& thread, bool changed) {
     add_same_value(
         mine->now.place, mine->then.place, &thread,
         mine->read != 0
-            ? "threads read a volatile variable and then store the same value: if they count, "
-              "all but one of their counts are lost"
+            ? "several threads read a volatile variable and then store the same value; if the "
+              "variable is a counter, all but one of the increments are lost"
             : "threads store the same value to the same address, and nothing orders them",
         mine->read);
   close(thread);

@@ -121,8 +121,8 @@ void visit_addresses(const void* bytes, std::size_t count, const Visit& visit) {
 }
 
 constexpr const char* virtual_functions =
-    "an object with virtual functions that the host has made: its table of functions is the "
-    "host's, and a kernel must not call them; make the object in a kernel";
+    "an object with virtual functions that the host has constructed: its table contains host "
+    "functions, which a kernel must not call; construct the object in a kernel";
 
 }  // namespace
 
@@ -140,9 +140,10 @@ static void check_given(const volatile void* pointer, const void* place) {
   const auto* address = static_cast<const char*>(const_cast<const void*>(pointer));
   const Variable* variable = device_variable_at(address);
   if (variable == nullptr || is_known_address(address)) return;
-  add_finding("illegal device access", place_of(place), 0, nullptr,
-              "a kernel receives the host's address of '" + variable->name +
-                  "', a variable of the device: cudaGetSymbolAddress returns the right one");
+  add_finding(
+      "illegal device access", place_of(place), 0, nullptr,
+      "a kernel receives the host's address of '" + variable->name +
+          "', a variable of the device; pass the address that cudaGetSymbolAddress returns");
 }
 
 void is_given_function(const void* function) {
@@ -150,13 +151,14 @@ void is_given_function(const void* function) {
   if (!is_in_program(address) || functions_of_device().contains(address)) return;
   if (is_in_memory_of_both(address)) return;  // a kernel may have stored the address
   add_finding("illegal device access", place_of(__builtin_return_address(0)), 0, nullptr,
-              "a kernel is given the host's address of the function '" + function_at(function) +
-                  "'; the device's is read from a variable of the device");
+              "a kernel receives the host's address of the function '" + function_at(function) +
+                  "'; store its device address in a __device__ variable, and copy this address "
+                  "with cudaMemcpyFromSymbol");
 }
 
 void is_given_virtual_functions() {
   add_finding("illegal device access", place_of(__builtin_return_address(0)), 0, nullptr,
-              std::string("a kernel is given ") + virtual_functions);
+              std::string("a kernel receives ") + virtual_functions);
 }
 
 namespace analysis {
@@ -184,10 +186,10 @@ void copied_to_device(const void* bytes, std::size_t count, const Operation& ope
     const auto function = code_names().functions.find(address);
     if (code_names().is_in_virtual_table(address))
       add_note("host code address", place_of(operation.place), 0, nullptr,
-               std::string("the copy brings to the device ") + virtual_functions);
+               std::string("a copy to the device contains ") + virtual_functions);
     else if (function != code_names().functions.end() && !functions_of_device().contains(address))
       add_note("host code address", place_of(operation.place), 0, nullptr,
-               "the copy brings to the device the host's address of the function '" +
+               "a copy to the device contains the host's address of the function '" +
                    function_at(reinterpret_cast<const void*>(address)) +
                    "', which a kernel must not call");
   });
@@ -197,7 +199,7 @@ void virtual_table_set(const void* object, const void* place) {
   const Allocation* allocation = find_allocation(object);
   if (allocation == nullptr || allocation->space != MemorySpace::managed) return;
   add_note("host code address", place_of(place), 0, nullptr,
-           std::string("managed memory holds ") + virtual_functions);
+           std::string("managed memory contains ") + virtual_functions);
 }
 
 }  // namespace analysis
@@ -212,10 +214,11 @@ void is_passed_on(const volatile void* pointer) {
   if (!is_local && area - address - 1 >= thread_area_bytes()) return;
   const Thread* thread = block->current;
   const DeviceAtWork at_work;
-  add_finding("illegal device access", place_of(__builtin_return_address(0)), 0, thread,
-              std::string("a kernel receives a pointer to ") +
-                  (is_local ? "local memory of the thread" : "shared memory of the block") +
-                  " that launches it, which it cannot access");
+  add_finding(
+      "illegal device access", place_of(__builtin_return_address(0)), 0, thread,
+      std::string("a child kernel receives a pointer to ") +
+          (is_local ? "local memory of the thread" : "shared memory of the block") +
+          " that launches it, but it cannot access this memory; pass a pointer to global memory");
 }
 
 }  // namespace cuda_on_cpu

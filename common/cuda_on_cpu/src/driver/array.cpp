@@ -172,7 +172,7 @@ CUresult cuTexObjectCreate(CUtexObject* texture, const CUDA_RESOURCE_DESC* resou
                            const CUDA_TEXTURE_DESC* how, const CUDA_RESOURCE_VIEW_DESC* view) {
   if (resource == nullptr || how == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
   if (view != nullptr)
-    return fail_driver(CUDA_ERROR_NOT_SUPPORTED, "the CPU device has no views of resources");
+    return fail_driver(CUDA_ERROR_NOT_SUPPORTED, "the CPU device does not support resource views");
   return by_runtime([&] {
     const cudaResourceDesc same = resource_of(*resource);
     const cudaTextureDesc in_runtime = texture_of(*how, same);

@@ -93,9 +93,12 @@ DriverCall::DriverCall()
   if (refusal_ != CUDA_SUCCESS) return;
   const CUcontext context = current_context();
   if (context == nullptr)
-    refusal_ = fail_driver(CUDA_ERROR_INVALID_CONTEXT, "this thread of the host has no context");
+    refusal_ =
+        fail_driver(CUDA_ERROR_INVALID_CONTEXT,
+                    "this host thread has no current context; create one, or make one current");
   else if (!context->lives)
-    refusal_ = fail_driver(CUDA_ERROR_CONTEXT_IS_DESTROYED, "its context was destroyed");
+    refusal_ = fail_driver(CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                           "the current context of this host thread was destroyed");
 }
 
 CUresult DriverCall::end(cudaError_t error) const {
@@ -109,7 +112,7 @@ using namespace cuda_on_cpu;
 using Guard = std::scoped_lock<RuntimeMutex>;
 
 CUresult cuInit(unsigned flags) {
-  if (flags != 0) return fail_driver(CUDA_ERROR_INVALID_VALUE, "cuInit takes no flags but 0");
+  if (flags != 0) return fail_driver(CUDA_ERROR_INVALID_VALUE, "the flags of cuInit must be 0");
   is_initialised() = true;
   return CUDA_SUCCESS;
 }
@@ -303,7 +306,9 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
   if (const CUresult error = needs_device(device); error != CUDA_SUCCESS) return error;
   CUctx_st& context = primary_context(device);
   if (context.retained == 0)
-    return fail_driver(CUDA_ERROR_INVALID_CONTEXT, "the primary context was not retained so often");
+    return fail_driver(
+        CUDA_ERROR_INVALID_CONTEXT,
+        "cuDevicePrimaryCtxRelease was called more often than cuDevicePrimaryCtxRetain");
   if (--context.retained == 0 && !runtime_is_used())
     reset_device(device, __builtin_return_address(0));
   return CUDA_SUCCESS;

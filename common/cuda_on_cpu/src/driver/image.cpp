@@ -78,7 +78,7 @@ Opened open_image(std::string_view bytes) {
   for (std::size_t written = 0; written < bytes.size();) {
     const ssize_t more = write(opened.file, bytes.data() + written, bytes.size() - written);
     if (more <= 0) {
-      opened.reason = "it cannot be kept: " + std::string(std::strerror(errno));
+      opened.reason = "its copy in memory cannot be written: " + std::string(std::strerror(errno));
       return opened;
     }
     written += static_cast<std::size_t>(more);
@@ -107,7 +107,7 @@ Opened open_apart(std::string_view bytes) {
     if (is_apart(base + segments.begin, base + segments.end)) return opened;
   }
   Opened none;
-  none.reason = "there is no address space left for it";
+  none.reason = "no suitable range of addresses was found";
   return none;
 }
 
@@ -140,7 +140,7 @@ bool holds(std::string_view bytes, std::string_view mark) { return bytes.find(ma
 /// Checks whether this program can load an image.
 /// \returns the error and its reason; no error if the image is valid
 Loading judged(std::string_view bytes, const std::string& what) {
-  const std::string how = ": make it from its source with cuda-on-cpu" +
+  const std::string how = "; compile its source with cuda-on-cpu" +
                           std::string(analysis::enabled ? " --analyze" : "") +
                           " -cubin, -fatbin or -ptx";
   if (!bytes.starts_with(ELFMAG)) {
@@ -148,7 +148,7 @@ Loading judged(std::string_view bytes, const std::string& what) {
     std::memcpy(&first, bytes.data(), std::min(bytes.size(), sizeof first));
     if (first == mark_of_fat_binary || first == mark_of_its_wrapper)
       return {CUDA_ERROR_NO_BINARY_FOR_GPU, what + " is code for a GPU" + how};
-    return {CUDA_ERROR_INVALID_IMAGE, what + " is no module for the CPU device" + how};
+    return {CUDA_ERROR_INVALID_IMAGE, what + " is not a module for the CPU device" + how};
   }
   const bool is_plain = holds(bytes, mark_of_image);
   if (!is_plain && !holds(bytes, mark_of_analysed_image)) {
@@ -156,12 +156,13 @@ Loading judged(std::string_view bytes, const std::string& what) {
     std::memcpy(&header, bytes.data(), std::min(bytes.size(), sizeof header));
     if (header.e_machine == EM_CUDA)
       return {CUDA_ERROR_NO_BINARY_FOR_GPU, what + " is code for a GPU" + how};
-    return {CUDA_ERROR_INVALID_IMAGE, what + " is no module for the CPU device" + how};
+    return {CUDA_ERROR_INVALID_IMAGE, what + " is not a module for the CPU device" + how};
   }
   if (is_plain == analysis::enabled)
-    return {CUDA_ERROR_NO_BINARY_FOR_GPU,
-            what + " is made " + (is_plain ? "without" : "with") + " --analyze, and the program " +
-                (is_plain ? "with" : "without") + " it: make both alike"};
+    return {CUDA_ERROR_NO_BINARY_FOR_GPU, what + " was built " + (is_plain ? "without" : "with") +
+                                              " --analyze, but the program was built " +
+                                              (is_plain ? "with" : "without") +
+                                              " it; build both in the same way"};
   return {};
 }
 
@@ -181,7 +182,7 @@ Loading load_image(std::string_view bytes, const std::string& what) {
   if (Loading refused = judged(bytes, what); refused.error != CUDA_SUCCESS) return refused;
   if (dlsym(RTLD_DEFAULT, "cuda_on_cpu_shared_of_images") == nullptr)
     return {CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND,
-            what + " does not find the device in the program: link it with -lcuda"};
+            what + " needs the CPU device in the program; link the program with -lcuda"};
   const Opened opened = open_apart(bytes);
   if (opened.handle == nullptr)
     return {CUDA_ERROR_INVALID_IMAGE, what + " cannot be loaded: " + opened.reason};
@@ -190,7 +191,7 @@ Loading load_image(std::string_view bytes, const std::string& what) {
   if (!shared_offset)
     return {CUDA_ERROR_OUT_OF_MEMORY,
             what + " has " + std::to_string(segments.shared) +
-                " bytes of shared memory, which do not fit next to other modules"};
+                " bytes of shared memory, more than the other loaded modules leave free"};
   auto& head = *static_cast<ImageHead*>(dlsym(opened.handle, "cuda_on_cpu_image"));
   settle(head, opened, *shared_offset);
   const LoadedImage& image = add_image(head, opened, segments);

@@ -39,8 +39,10 @@ struct Arguments {
 Arguments arguments_of(const CUfunc_st& function, void** parameters, void** extra) {
   const ImageEntry& entry = *function.entry;
   if (parameters != nullptr && extra != nullptr)
-    return {fail_driver(CUDA_ERROR_INVALID_VALUE,
-                        "a launch of " + function.name + " has parameters twice")};
+    return {fail_driver(
+        CUDA_ERROR_INVALID_VALUE,
+        "the launch of " + function.name +
+            " passes its parameters both in kernelParams and in extra; use one of them")};
   if (parameters != nullptr)
     return {CUDA_SUCCESS, std::vector<void*>(parameters, parameters + entry.count)};
   const Buffer buffer = extra == nullptr ? Buffer{} : buffer_of(extra);
@@ -50,7 +52,7 @@ Arguments arguments_of(const CUfunc_st& function, void** parameters, void** extr
                             ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
                             : CUDA_ERROR_INVALID_VALUE,
                         "the parameters of " + function.name + " have " + std::to_string(needed) +
-                            " bytes, and the launch gives " + std::to_string(buffer.bytes))};
+                            " bytes, but the launch passes " + std::to_string(buffer.bytes))};
   Arguments arguments;
   for (std::size_t i = 0; i < entry.count; ++i)
     arguments.addresses.push_back(buffer.begin + entry.parameters[i].offset);
@@ -63,7 +65,8 @@ CUresult launch(CUfunction function, const Configuration& configuration, void** 
   const DriverCall call;
   if (call.refusal() != CUDA_SUCCESS) return call.refusal();
   if (!is_function(function))
-    return fail_driver(CUDA_ERROR_INVALID_HANDLE, "what is launched is no kernel of a module");
+    return fail_driver(CUDA_ERROR_INVALID_HANDLE,
+                       "the function is not a kernel of a loaded module");
   if (function->module->device != current_device())
     return fail_driver(CUDA_ERROR_INVALID_HANDLE,
                        "the module of " + function->name + " was loaded for another device");

@@ -116,7 +116,9 @@ using namespace cuda_on_cpu;
 CUresult cuMemGetAllocationGranularity(std::size_t* bytes, const CUmemAllocationProp* property,
                                        CUmemAllocationGranularity_flags) {
   if (bytes == nullptr || !is_property(property))
-    return refuse("the property does not belong to any device");
+    return refuse(
+        "cuMemGetAllocationGranularity needs properties of pinned memory on a device of this "
+        "process");
   *bytes = granularity;
   return CUDA_SUCCESS;
 }
@@ -125,7 +127,8 @@ CUresult cuMemAddressReserve(CUdeviceptr* address, std::size_t bytes, std::size_
                              CUdeviceptr, unsigned long long flags) {
   const Guard guard(runtime_mutex());
   if (address == nullptr || flags != 0 || !is_whole(bytes))
-    return refuse("addresses are reserved in multiples of the granularity");
+    return refuse(
+        "cuMemAddressReserve needs flags 0 and a size that is a multiple of the granularity");
   const std::size_t step = std::max(alignment, granularity);
   void* found =
       mmap(nullptr, bytes + step, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -139,10 +142,10 @@ CUresult cuMemAddressFree(CUdeviceptr address, std::size_t bytes) {
   const Guard guard(runtime_mutex());
   const auto found = mapped().reserved.find(address);
   if (found == mapped().reserved.end() || found->second != bytes)
-    return refuse("the range was not reserved as a whole");
+    return refuse("cuMemAddressFree needs the address and the size of a whole reserved range");
   const auto inside = mapped().mappings.lower_bound(address);
   if (inside != mapped().mappings.end() && inside->first < address + bytes)
-    return refuse("memory is still mapped in the range");
+    return refuse("memory is still mapped in the range; unmap it first");
   mapped().reserved.erase(found);
   return CUDA_SUCCESS;
 }
@@ -152,9 +155,13 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
   const Guard guard(runtime_mutex());
   if (const DriverCall call; call.refusal() == CUDA_ERROR_NOT_INITIALIZED) return call.refusal();
   if (handle == nullptr || flags != 0 || !is_whole(bytes) || !is_property(property))
-    return refuse("memory is made of a device's, in multiples of the granularity");
+    return refuse(
+        "cuMemCreate needs properties of pinned memory on a device of this process, flags 0, and a "
+        "size that is a multiple of the granularity");
   if (property->requestedHandleTypes > CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-    return fail_driver(CUDA_ERROR_NOT_SUPPORTED, "memory is handed to other processes by files");
+    return fail_driver(CUDA_ERROR_NOT_SUPPORTED,
+                       "the CPU device exports memory only as a file descriptor "
+                       "(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)");
   if (!take_memory(property->location.id, bytes)) return fail_driver(CUDA_ERROR_OUT_OF_MEMORY);
   const int file = memfd_create("mapped", MFD_CLOEXEC);
   const Label label{mark_of_mapped, bytes, *property};
@@ -194,7 +201,9 @@ CUresult cuMemExportToShareableHandle(void* file, CUmemGenericAllocationHandle h
   Physical* physical = physical_of(handle);
   if (file == nullptr || physical == nullptr || flags != 0 || type == CU_MEM_HANDLE_TYPE_NONE ||
       type != physical->property.requestedHandleTypes)
-    return refuse("the memory cannot be exported in this form");
+    return refuse(
+        "cuMemExportToShareableHandle needs flags 0 and the handle type that was requested from "
+        "cuMemCreate");
   const int copy = fcntl(physical->file, F_DUPFD_CLOEXEC, 0);
   if (copy < 0) return fail_driver(CUDA_ERROR_OUT_OF_MEMORY);
   *static_cast<int*>(file) = copy;
@@ -210,7 +219,9 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
   const Guard guard(runtime_mutex());
   if (const DriverCall call; call.refusal() == CUDA_ERROR_NOT_INITIALIZED) return call.refusal();
   if (handle == nullptr || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-    return refuse("memory is handed over by a file");
+    return refuse(
+        "the CPU device imports memory only from a file descriptor "
+        "(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)");
   const int copy =
       fcntl(static_cast<int>(reinterpret_cast<std::intptr_t>(file)), F_DUPFD_CLOEXEC, 0);
   const off_t end = lseek(copy, 0, SEEK_END);
@@ -219,13 +230,14 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
       pread(copy, &label, sizeof label, end - static_cast<off_t>(sizeof label)) != sizeof label ||
       label.mark != mark_of_mapped || label.bytes + sizeof label != static_cast<std::size_t>(end)) {
     if (copy >= 0) close(copy);
-    return refuse("the file does not contain any memory");
+    return refuse("the file descriptor does not come from cuMemExportToShareableHandle");
   }
   if (!is_property(&label.property)) {
     close(copy);
-    return fail_driver(CUDA_ERROR_INVALID_DEVICE,
-                       "the memory is of device " + std::to_string(label.property.location.id) +
-                           ", and this process has " + std::to_string(settings().devices));
+    return fail_driver(
+        CUDA_ERROR_INVALID_DEVICE,
+        "the memory belongs to device " + std::to_string(label.property.location.id) +
+            ", but the number of devices of this process is " + std::to_string(settings().devices));
   }
   mapped().physical.push_back({copy, label.bytes, label.property, true, true});
   *handle = mapped().physical.size();
@@ -237,11 +249,14 @@ CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
   const Guard guard(runtime_mutex());
   Physical* physical = physical_of(handle);
   if (physical == nullptr || flags != 0 || offset != 0 || bytes != physical->bytes)
-    return refuse("memory is mapped as a whole, by its handle");
-  if (!is_reserved(address, bytes)) return refuse("the addresses are not reserved");
+    return refuse(
+        "cuMemMap maps only whole allocations: it needs a valid handle, offset 0, flags 0, and the "
+        "size that cuMemCreate received");
+  if (!is_reserved(address, bytes))
+    return refuse("the addresses are not reserved; call cuMemAddressReserve first");
   const auto after = mapped().mappings.lower_bound(address);
   if (after != mapped().mappings.end() && after->first < address + bytes)
-    return refuse("memory is mapped there already");
+    return refuse("memory is already mapped in the range");
   if (mmap(pointer_of(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, physical->file, 0) ==
       MAP_FAILED)
     return fail_driver(CUDA_ERROR_MAP_FAILED);
@@ -252,7 +267,8 @@ CUresult cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
 
 CUresult cuMemUnmap(CUdeviceptr address, std::size_t bytes) {
   const Guard guard(runtime_mutex());
-  if (!is_mapped(address, bytes)) return refuse("the range is not what was mapped");
+  if (!is_mapped(address, bytes))
+    return refuse("the range does not consist of whole mapped ranges");
   for (int device = 0; device < settings().devices; ++device) synchronise_device(device);
   const auto first = mapped().mappings.find(address);
   auto last = first;
@@ -274,11 +290,15 @@ CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAcces
                         std::size_t count) {
   const Guard guard(runtime_mutex());
   if (access == nullptr || count == 0 || !is_mapped(address, bytes))
-    return refuse("access is given to what is mapped, as a whole");
+    return refuse(
+        "cuMemSetAccess needs at least one access descriptor, and the address and the size of "
+        "whole mapped ranges");
   const bool any = std::any_of(access, access + count, [](const CUmemAccessDesc& each) {
     return each.flags != CU_MEM_ACCESS_FLAGS_PROT_NONE;
   });
-  if (!any) return fail_driver(CUDA_ERROR_NOT_SUPPORTED, "access is not taken away again");
+  if (!any)
+    return fail_driver(CUDA_ERROR_NOT_SUPPORTED,
+                       "the CPU device cannot revoke access to mapped memory");
   mprotect(pointer_of(address), bytes, PROT_READ | PROT_WRITE);
   for (auto at = mapped().mappings.find(address);
        at != mapped().mappings.end() && at->first < address + bytes; ++at)

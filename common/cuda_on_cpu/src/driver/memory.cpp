@@ -24,7 +24,8 @@ CUresult allocate_by(CUdeviceptr* address, std::size_t bytes, const Allocate& al
   const DriverCall call;
   if (call.refusal() != CUDA_SUCCESS) return call.refusal();
   if (address == nullptr || bytes == 0)
-    return fail_driver(CUDA_ERROR_INVALID_VALUE, "no bytes are asked for");
+    return fail_driver(CUDA_ERROR_INVALID_VALUE,
+                       "the number of bytes is 0, or the pointer for the address is null");
   void* pointer = nullptr;
   const CUresult error = call.end(allocate(&pointer));
   *address = reinterpret_cast<CUdeviceptr>(pointer);
@@ -40,7 +41,9 @@ CUresult fill(CUdeviceptr to, unsigned value, std::size_t element, std::size_t c
   const DriverCall call;
   if (call.refusal() != CUDA_SUCCESS) return call.refusal();
   if (to % element != 0)
-    return fail_driver(CUDA_ERROR_INVALID_VALUE, "a fill begins at no multiple of its elements");
+    return fail_driver(CUDA_ERROR_INVALID_VALUE,
+                       "the address of a memset must be a multiple of the element size, " +
+                           std::to_string(element) + " bytes");
   const cudaError_t error = cudaMemsetAsync(pointer_of(to), 0, count * element, stream);
   if (error != cudaSuccess || count == 0) return call.end(error);
   const CUstream_st& in = *find_stream(stream);
@@ -120,7 +123,8 @@ CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdev
   if (call.refusal() != CUDA_SUCCESS) return call.refusal();
   const Allocation* allocation = find_allocation(pointer_of(address));
   if (value == nullptr || allocation == nullptr)
-    return fail_driver(CUDA_ERROR_INVALID_VALUE, "the address is of no memory that CUDA knows");
+    return fail_driver(CUDA_ERROR_INVALID_VALUE,
+                       "the address does not belong to any allocation of CUDA");
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       *static_cast<unsigned*>(value) =

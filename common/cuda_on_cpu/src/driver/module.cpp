@@ -193,7 +193,8 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType, void* data, std::size_
                        const char*, unsigned, CUjit_option*, void**) {
   if (state == nullptr || data == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
   if (!state->image.empty())
-    return fail_driver(CUDA_ERROR_NOT_SUPPORTED, "the CPU device links modules of one image only");
+    return fail_driver(CUDA_ERROR_NOT_SUPPORTED,
+                       "the CPU device links only one image into a module");
   state->image.assign(static_cast<const char*>(data), bytes);
   return CUDA_SUCCESS;
 }

@@ -100,8 +100,8 @@ bool run(const Words& words, const fs::path& log) {
   posix_spawn_file_actions_destroy(&actions);
   int status = 0;
   if (error != 0) {
-    write_file(log, "'" + words[0] + "' cannot be run, which compiles what NVRTC is given: " +
-                        std::strerror(error) + "; CUDA_ON_CPU says where it is\n");
+    write_file(log, "NVRTC needs the command '" + words[0] + "', which cannot be run: " +
+                        std::strerror(error) + "; set CUDA_ON_CPU to the path of cuda-on-cpu\n");
     return false;
   }
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;

@@ -128,7 +128,7 @@ std::string expected_of(Value kind, string_view value, bool has_value) {
                  ? ""
                  : "expects a non-zero positive integer value";
     case Value::architecture:
-      return architecture_of(value) != 0 ? "" : "expects the architecture of a GPU, as sm_90";
+      return architecture_of(value) != 0 ? "" : "expects the architecture of a GPU, such as sm_90";
     case Value::standard:
       for (const auto* known : {"c++03", "c++11", "c++14", "c++17", "c++20"})
         if (value == known) return "";
@@ -136,7 +136,7 @@ std::string expected_of(Value kind, string_view value, bool has_value) {
     case Value::on:
       return !has_value || value == "on" ? "" : "expects the word on";
     case Value::code_for_gpu:
-      return "makes code for a GPU, and there is none here";
+      return "makes code for a GPU, which the CPU device cannot run";
     case Value::any:
     case Value::joined:
       break;

@@ -94,14 +94,16 @@ void check_target(const void* shared, const void* state, unsigned rank, const vo
   {
     const Thread* thread = block->current;
     const DeviceAtWork at_work;
-    report_diagnostic({.kind = "out of bounds",
-                       .place = place,
-                       .thread = thread,
-                       .sentence = is_shared
-                                       ? "a thread stores in block " + std::to_string(rank) +
-                                             " of a cluster of " + std::to_string(blocks)
-                                       : "a thread stores to another block, and the address or "
-                                         "the barrier is not in shared memory"});
+    report_diagnostic(
+        {.kind = "out of bounds",
+         .place = place,
+         .thread = thread,
+         .sentence =
+             is_shared
+                 ? "a thread stores to block " + std::to_string(rank) +
+                       ", but the number of blocks in the cluster is " + std::to_string(blocks)
+                 : "a store to another block needs an address and a barrier in shared memory, "
+                   "but at least one of them is elsewhere"});
   }
   fail_launch(cudaErrorIllegalAddress);
 }

@@ -339,7 +339,7 @@ void run_threads() {
       char* stack = b.stack_pool + offset / stack_bytes * stack_bytes;
       if (*reinterpret_cast<std::uint64_t*>(stack) != stack_end_mark)
         fatal("kernel " + b.launch->kernel + " uses more than " + std::to_string(stack_bytes) +
-              " bytes of stack per thread, which the CPU device does not have");
+              " bytes of stack per thread, which is the limit of the CPU device");
       b.stacks.push_back(stack);
       void* nobody = nullptr;
       leave(&nobody);
@@ -650,10 +650,10 @@ void yield() {
         {.kind = "deadlock",
          .place = thread->place,
          .thread = thread,
-         .sentence =
-             std::string("a thread waits in a loop for a value that no thread stores") +
-             (b.launch->has_children ? "; the children of a kernel run when its blocks have ended"
-                                     : "")});
+         .sentence = std::string("a thread waits in a loop for a value that no thread stores") +
+                     (b.launch->has_children
+                          ? "; a child kernel runs only after the blocks of its parent have ended"
+                          : "")});
     give_up();
   }
   if (b.gang != nullptr) receive_parcels();

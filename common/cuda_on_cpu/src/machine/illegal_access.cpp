@@ -35,16 +35,16 @@ const void* place_of_fault(void* context) {
 
 std::string sentence_of(int signal, const void* address, const void* instruction) {
   if (signal == SIGFPE)
-    return "an integer is divided by zero, or its quotient does not fit; a GPU goes on with a "
-           "value "
-           "that CUDA does not define";
+    return "the thread divides an integer by zero, or the quotient overflows; a GPU continues with "
+           "an undefined value";
   if (signal == SIGILL)
-    return "the thread comes to a trap of the compiler's, where what the source does is undefined";
+    return "the thread reaches a trap that the compiler has inserted, because the behaviour of the "
+           "source is undefined there";
   char text[32];
   std::snprintf(text, sizeof text, "%p", address);
   const bool is_call = static_cast<const char*>(address) + 1 == instruction;
   return is_call ? std::string("calls the address ") + text + ", where there is no function"
-                 : std::string("touches the address ") + text + ", where there is no memory";
+                 : std::string("accesses the address ") + text + ", where there is no memory";
 }
 
 /// Ends the launch of a kernel that caused a fault. If its blocks run speculatively, they are

@@ -195,15 +195,17 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
     }
   if (!has_legal_bodies(*graph))
     return fail(cudaErrorInvalidValue,
-                "a graph that a node chooses calls the host, or allocates or frees memory");
+                "the body of a conditional node contains a node that calls the host, allocates or "
+                "frees memory, or uses an event; CUDA does not allow such nodes there");
   auto made = instance_of(*graph);
   if (made == nullptr)
-    return fail(cudaErrorInvalidValue, "nodes of the graph wait for each other in a circle");
+    return fail(cudaErrorInvalidValue, "the nodes of the graph depend on each other in a cycle");
   for (const auto& own : made->memory.allocates)
     if (own->instantiated) {
       made->memory.allocates.clear();  // the allocations belong to another instance
       return fail(cudaErrorNotSupported,
-                  "a graph that allocates memory has one instance at a time");
+                  "a graph that allocates memory can have only one instance at a time; destroy the "
+                  "other instance first");
     }
   for (const auto& own : made->memory.allocates) own->instantiated = true;
   made->memory.frees_on_launch = (flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
@@ -227,7 +229,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
     return error;
   const OperationPointer first = mark(*found, place);
   if (!executable->conditions.empty()) {
-    first->name = "the graph that begins";
+    first->name = "the start of a graph";
     first->work = [conditions = executable->conditions](const Operation& self) {
       assign_first_values(conditions, self);
       return true;

@@ -242,7 +242,8 @@ cudaError_t create_stream_in_kernel(cudaStream_t* stream, unsigned flags) {
   return in_kernel([&](ChildrenOfBlock& all, const Thread&) -> Refusal {
     if (stream == nullptr) return {cudaErrorInvalidValue};
     if (flags != cudaStreamNonBlocking && flags != cudaStreamDefault)
-      return {cudaErrorInvalidValue, "streams have no such flag"};
+      return {cudaErrorInvalidValue,
+              "the flags of a stream must be cudaStreamDefault or cudaStreamNonBlocking"};
     auto made = std::make_unique<StreamOfBlock>(new_stream());
     *stream = reinterpret_cast<cudaStream_t>(made.get());
     all.streams[*stream] = std::move(made);
@@ -260,7 +261,9 @@ cudaError_t create_event_in_kernel(cudaEvent_t* event, unsigned flags) {
   return in_kernel([&](ChildrenOfBlock& all, const Thread&) -> Refusal {
     if (event == nullptr) return {cudaErrorInvalidValue};
     if (flags != cudaEventDisableTiming)
-      return {cudaErrorInvalidValue, "events of a kernel need cudaEventDisableTiming"};
+      return {cudaErrorInvalidValue,
+              "an event that a kernel creates must have the flag cudaEventDisableTiming and no "
+              "other flag"};
     auto made = std::make_unique<EventOfBlock>();
     *event = reinterpret_cast<cudaEvent_t>(made.get());
     all.events[*event] = std::move(made);

@@ -112,10 +112,12 @@ void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value) 
     const Thread* thread = block->current;
     {
       const DeviceAtWork at_work;
-      report_diagnostic({.kind = "illegal device access",
-                         .place = place,
-                         .thread = thread,
-                         .sentence = "a kernel sets a condition that no graph has"});
+      report_diagnostic(
+          {.kind = "illegal device access",
+           .place = place,
+           .thread = thread,
+           .sentence =
+               "a kernel sets a condition with a handle that does not belong to any graph"});
     }
     fail_launch(cudaErrorIllegalAddress);
   }

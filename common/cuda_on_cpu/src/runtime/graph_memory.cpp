@@ -145,7 +145,7 @@ cudaError_t allocate_in_graph(void** pointer, std::size_t bytes, CUstream_st& st
       },
       place);
   allocates->allocates = memory;
-  allocates->name = "the graph that allocates it";
+  allocates->name = "the graph that allocates the memory";
   *pointer = memory->allocation->base;
   return lasting_error();
 }
@@ -163,7 +163,7 @@ cudaError_t free_in_stream(Allocation& allocation, CUstream_st& stream, const vo
       },
       place);
   operation->frees = &allocation;
-  operation->name = "the operation that frees it";
+  operation->name = "the operation that frees the memory";
   allocation.is_leaving = of_graph == nullptr;
   if (of_graph == nullptr || stream.capture != nullptr) return lasting_error();
   forget_left(allocation);
@@ -194,7 +194,7 @@ cudaError_t take_memory_for(const GraphMemory& memory,
   for (const Allocation* freed : memory.frees)
     if (!allocates(memory, freed) && !may_be_freed(*freed))
       return fail(cudaErrorInvalidValue,
-                  "it frees " + name_of(*freed) + ", which is not allocated");
+                  "the graph frees " + name_of(*freed) + ", which is not allocated");
   for (const auto& own : memory.allocates)
     if (own->is_left()) free_in_stream(*own->allocation, stream, place);
   for (const auto& [device, need] : needs_of(memory, operations)) {

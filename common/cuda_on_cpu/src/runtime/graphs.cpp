@@ -58,9 +58,9 @@ Recorded record(const cudaKernelNodeParams& given, const void* place) {
   if (!p.func.has_parameters()) p.func = noted_kernel(p.func);
   if (!p.func.has_parameters() || (p.kernelParams == nullptr && p.func.takes_arguments()))
     return {fail(cudaErrorNotSupported,
-                 "the node's `func` is no address of a kernel that this program takes, or its "
-                 "arguments are not in `kernelParams`: the CPU device knows neither how many there "
-                 "are nor how long")};
+                 "the CPU device does not know the parameters of this kernel node: `func` must be "
+                 "a kernel whose address the source takes, and the arguments must be in "
+                 "`kernelParams`")};
   const char* name = name_of(any_kernel(static_cast<void*>(p.func)));
   KernelArguments arguments = p.func.copy(p.kernelParams);
   const Recorder recorder;
@@ -93,8 +93,9 @@ void fill_with_elements(Operation& operation, const cudaMemsetParams& p) {
 
 Recorded record(cudaMemsetParams p, const void* place) {
   if (p.elementSize != 1 && p.elementSize != 2 && p.elementSize != 4)
-    return {fail(cudaErrorInvalidValue, "a fill with elements of " + std::to_string(p.elementSize) +
-                                            " bytes; there are 1, 2 and 4")};
+    return {fail(cudaErrorInvalidValue,
+                 "the elements of a memset node must have 1, 2 or 4 bytes, not " +
+                     std::to_string(p.elementSize))};
   const NodeParameters said = p;
   const std::size_t width = p.width * p.elementSize;
   if (p.height <= 1) p.pitch = width;  // the pitch of a single row is ignored
@@ -118,7 +119,9 @@ Recorded record(cudaMemAllocNodeParams& p, const void* place) {
   if (pool.allocType != cudaMemAllocationTypePinned ||
       pool.location.type != cudaMemLocationTypeDevice || pool.location.id < 0 ||
       pool.location.id >= settings().devices || (p.accessDescs == nullptr && p.accessDescCount > 0))
-    return {fail(cudaErrorInvalidValue, "graphs allocate pinned memory of a device")};
+    return {fail(cudaErrorInvalidValue,
+                 "a node that allocates memory needs pinned memory on a device of this process, "
+                 "and an array of access descriptors if their number is not 0")};
   if (pool.handleTypes != cudaMemHandleTypeNone) return {fail(cudaErrorNotSupported)};
   Recorded recorded{cudaSuccess};
   recorded.error = on_device(pool.location.id, [&] {
@@ -146,7 +149,8 @@ template <typename Parameters>
 Recorded record(const Parameters& p, cudaEvent_t Operation::*role, const void* place) {
   if (p.event == nullptr) return {fail(cudaErrorInvalidValue)};
   if (p.event->shared != nullptr)
-    return {fail(cudaErrorNotSupported, "a graph with an event that processes share")};
+    return {fail(cudaErrorNotSupported,
+                 "the CPU device does not support interprocess events in graphs")};
   OperationPointer operation = marker();
   operation->marks = false;
   operation->place = place;
@@ -198,10 +202,10 @@ cudaError_t add(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*
   std::vector<cudaGraphNode_t> before(after, after + count);
   for (const CUgraphNode_st* other : before)
     if (!is_node_of(*graph, other))
-      return fail(cudaErrorInvalidValue, "it waits for a node of another graph");
+      return fail(cudaErrorInvalidValue, "the node depends on a node that is not in its graph");
   for (const OperationPointer& operation : recorded.operations)
     if (operation->frees != nullptr && frees(*graph, operation->frees))
-      return fail(cudaErrorInvalidValue, "another node of the graph frees the same memory");
+      return fail(cudaErrorInvalidValue, "another node of the graph already frees the same memory");
   auto made = std::make_unique<CUgraphNode_st>(
       CUgraphNode_st{graph, type, std::move(recorded.operations), std::move(before)});
   made->parameters = std::move(recorded.parameters);
@@ -550,7 +554,11 @@ using namespace cuda_on_cpu;
 namespace {
 
 constexpr const char* no_copy =
-    "a graph with nodes that allocate, free or choose is neither copied nor changed in its shape";
+    "a graph with conditional nodes, or with nodes that allocate or free memory, cannot be cloned "
+    "or become a child graph";
+
+constexpr const char* no_removal =
+    "nodes and edges cannot be removed from a graph with nodes that allocate or free memory";
 
 /// Whether nodes and edges may be removed from a graph.
 bool may_shrink(const CUgraph_st& graph) {
@@ -578,10 +586,11 @@ cudaError_t add_choice(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraph
       std::find_if(graph->conditions.begin(), graph->conditions.end(),
                    [&](const auto& own) { return own->handle() == parameters.handle; });
   if (condition == graph->conditions.end() || (*condition)->is_used)
-    return fail(cudaErrorInvalidValue, "the handle is of another graph, or of another node");
+    return fail(cudaErrorInvalidValue,
+                "the condition belongs to another graph, or another node already uses it");
   OperationPointer chooses = marker();
   chooses->place = place;
-  chooses->name = "a node that chooses";
+  chooses->name = "a conditional node";
   chooses->device = current_device();
   const cudaError_t error = add(node, graph, after, count, cudaGraphNodeTypeConditional,
                                 {lasting_error(), {std::move(chooses)}});
@@ -747,7 +756,8 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cud
     case cudaGraphNodeTypeConditional:
       return add_choice(node, graph, after, count, parameters->conditional, place);
     default:
-      return fail(cudaErrorNotSupported, "the CPU device has no nodes of that type");
+      return fail(cudaErrorNotSupported,
+                  "the CPU device does not support graph nodes of this type");
   }
 }
 
@@ -772,7 +782,7 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
 cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
                                         const cudaGraphNode_t* to, std::size_t count) {
   if (graph == nullptr) return fail(cudaErrorInvalidValue);
-  if (!may_shrink(*graph)) return fail(cudaErrorNotSupported, no_copy);
+  if (!may_shrink(*graph)) return fail(cudaErrorNotSupported, no_removal);
   for (std::size_t i = 0; i < count; ++i)
     if (!is_node_of(*graph, to[i]) || std::erase(to[i]->after, from[i]) == 0)
       return fail(cudaErrorInvalidValue);
@@ -787,7 +797,7 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
 
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
   if (node == nullptr) return fail(cudaErrorInvalidValue);
-  if (!may_shrink(*node->graph)) return fail(cudaErrorNotSupported, no_copy);
+  if (!may_shrink(*node->graph)) return fail(cudaErrorNotSupported, no_removal);
   auto& nodes = node->graph->nodes;
   for (const auto& other : nodes) std::erase(other->after, node);
   std::erase_if(nodes, [&](const auto& own) { return own.get() == node; });
@@ -840,7 +850,8 @@ template <typename Parameters>
 cudaError_t parameters_of(cudaGraphNode_t node, Parameters* parameters) {
   if (node == nullptr || parameters == nullptr) return fail(cudaErrorInvalidValue);
   if (node->recorded)
-    return fail(cudaErrorNotSupported, "what a stream recorded is not known as parameters");
+    return fail(cudaErrorNotSupported,
+                "the node was captured from a stream: the CPU device cannot return its parameters");
   const auto* said = std::get_if<Parameters>(&node->parameters);
   if (said == nullptr) return fail(cudaErrorInvalidValue);
   *parameters = *said;

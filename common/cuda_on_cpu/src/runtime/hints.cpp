@@ -48,9 +48,9 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
   const Guard guard(runtime_mutex());
   if (!is_limit(limit)) return fail(cudaErrorInvalidValue);
   if (limit == cudaLimitPersistingL2CacheSize && value > most_persisting_l2_bytes)
-    return fail(cudaErrorInvalidValue,
-                std::to_string(value) + " bytes of the L2 cache are to be kept, and " +
-                    std::to_string(most_persisting_l2_bytes) + " are the most");
+    return fail(cudaErrorInvalidValue, "cudaLimitPersistingL2CacheSize must be at most " +
+                                           std::to_string(most_persisting_l2_bytes) +
+                                           " bytes, not " + std::to_string(value));
   limit_of(current_device(), limit) = value;
   return lasting_error();
 }
@@ -72,10 +72,10 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribu
   switch (attribute) {
     case cudaLaunchAttributeAccessPolicyWindow:
       if (!is_window(value->accessPolicyWindow))
-        return fail(
-            cudaErrorInvalidValue,
-            "a window has " + std::to_string(most_window_bytes) +
-                " bytes at most, a ratio of hits from 0 to 1, and misses that do not persist");
+        return fail(cudaErrorInvalidValue, "an L2 access window must have at most " +
+                                               std::to_string(most_window_bytes) +
+                                               " bytes, a hitRatio from 0 to 1, and a missProp "
+                                               "other than cudaAccessPropertyPersisting");
       found->window = value->accessPolicyWindow;
       return lasting_error();
     case cudaLaunchAttributeSynchronizationPolicy:
@@ -87,7 +87,8 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribu
       found->priority = std::clamp(value->priority, -5, 0);
       return lasting_error();
     default:
-      return fail(cudaErrorInvalidValue, "streams have no such attribute");
+      return fail(cudaErrorInvalidValue,
+                  "the CPU device does not support this attribute of a stream");
   }
 }
 
@@ -104,7 +105,8 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID attribu
   else if (attribute == cudaLaunchAttributePriority)
     value->priority = found->priority;
   else
-    return fail(cudaErrorInvalidValue, "streams have no such attribute");
+    return fail(cudaErrorInvalidValue,
+                "the CPU device does not support this attribute of a stream");
   return lasting_error();
 }
 

@@ -119,7 +119,8 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer) {
   Allocation* allocation = find_allocation(pointer);
   if (handle == nullptr || allocation == nullptr || allocation->space != MemorySpace::device ||
       !allocation->is_mapped || allocation->is_borrowed)
-    return fail(cudaErrorInvalidValue, "only memory of this process by cudaMalloc is shared");
+    return fail(cudaErrorInvalidValue,
+                "cudaIpcGetMemHandle needs memory that this process has allocated with cudaMalloc");
   Handle shared{};
   const cudaError_t error = share(*allocation, shared);
   if (error == cudaSuccess) *handle = told<cudaIpcMemHandle_t>(shared);
@@ -133,7 +134,8 @@ cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t opaque, unsi
       handle.mark != mark_of_memory)
     return fail(cudaErrorInvalidValue);
   if (handle.process == getpid())
-    return fail(cudaErrorDeviceUninitialized, "it is this process that shares the memory");
+    return fail(cudaErrorDeviceUninitialized,
+                "the handle belongs to memory of this process; only another process can open it");
   if (const cudaError_t error = enable_peer(handle.device); error != cudaSuccess) return error;
   Imported& imported = all_imported()[handle];
   if (imported.times == 0) {
@@ -159,14 +161,17 @@ cudaError_t cudaIpcCloseMemHandle(void* pointer) {
     }
     return fail(lasting_error());
   }
-  return fail(cudaErrorInvalidValue, "it closes memory that was not opened");
+  return fail(
+      cudaErrorInvalidValue,
+      "the pointer does not come from cudaIpcOpenMemHandle, or the memory was already closed");
 }
 
 cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event) {
   const Guard guard(runtime_mutex());
   if (handle == nullptr) return fail(cudaErrorInvalidValue);
   if (event == nullptr || event->shared == nullptr)
-    return fail(cudaErrorInvalidResourceHandle, "the event is not made with cudaEventInterprocess");
+    return fail(cudaErrorInvalidResourceHandle,
+                "the event was not created with cudaEventInterprocess");
   *handle = told<cudaIpcEventHandle_t>({mark_of_event, getpid(), event->shared->file->file(),
                                         sizeof(EventRecords), event->device, 0});
   return lasting_error();
@@ -178,7 +183,8 @@ cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t opaq
   if (event == nullptr) return fail(cudaErrorInvalidValue);
   if (handle.mark != mark_of_event) return fail(cudaErrorMapBufferObjectFailed);
   if (handle.process == getpid())
-    return fail(cudaErrorDeviceUninitialized, "it is this process that shares the event");
+    return fail(cudaErrorDeviceUninitialized,
+                "the handle belongs to an event of this process; only another process can open it");
   auto shared =
       std::make_shared<SharedEvent>(std::make_unique<SharedFile>(handle.process, handle.file));
   if (shared->records == nullptr)
@@ -196,7 +202,10 @@ cudaError_t cudaMemPoolExportToShareableHandle(void* handle, cudaMemPool_t pool,
   const Guard guard(runtime_mutex());
   if (handle == nullptr || pool == nullptr || !pool->is_shared || pool->is_imported ||
       type != cudaMemHandleTypePosixFileDescriptor || flags != 0)
-    return fail(cudaErrorInvalidValue, "the pool is not made to be shared by files");
+    return fail(
+        cudaErrorInvalidValue,
+        "only a pool that this process has created with cudaMemHandleTypePosixFileDescriptor can "
+        "be exported, as this type and with flags 0");
   SharedFile file(sizeof(Handle));
   void* const there = file.map(sizeof(Handle));
   if (there == nullptr) return fail(cudaErrorMemoryAllocation);
@@ -218,7 +227,8 @@ cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t* pool, void* hand
   const int file = static_cast<int>(reinterpret_cast<std::intptr_t>(handle));
   if (pread(file, &identity, sizeof identity, 0) != sizeof identity ||
       identity.mark != mark_of_pool)
-    return fail(cudaErrorInvalidValue, "the file is none that a pool is shared by");
+    return fail(cudaErrorInvalidValue,
+                "the handle is not a file descriptor from cudaMemPoolExportToShareableHandle");
   auto made = std::make_unique<CUmemPoolHandle_st>();
   made->device = identity.device;
   made->is_imported = true;
@@ -233,7 +243,7 @@ cudaError_t cudaMemPoolExportPointer(cudaMemPoolPtrExportData* data, void* point
   Allocation* allocation = find_allocation(pointer);
   if (data == nullptr || allocation == nullptr || allocation->pool == nullptr ||
       !static_cast<const CUmemPoolHandle_st*>(allocation->pool)->is_exported)
-    return fail(cudaErrorInvalidValue, "only memory of a pool that was exported is");
+    return fail(cudaErrorInvalidValue, "the memory does not belong to a pool that was exported");
   Handle shared{};
   const cudaError_t error = share(*allocation, shared);
   if (error == cudaSuccess) *data = told<cudaMemPoolPtrExportData>(shared);
@@ -247,7 +257,8 @@ cudaError_t cudaMemPoolImportPointer(void** pointer, cudaMemPool_t pool,
   const Handle handle = said(*data);
   if (!pool->is_imported || handle.mark != mark_of_memory || handle.pool != pool->of[1] ||
       static_cast<std::uint64_t>(handle.process) != pool->of[0])
-    return fail(cudaErrorInvalidValue, "the memory is of another pool");
+    return fail(cudaErrorInvalidValue,
+                "the memory does not belong to this pool, or the pool was not imported");
   Allocation* allocation = opened(handle);
   if (allocation == nullptr) return fail(cudaErrorMapBufferObjectFailed, has_ended);
   *pointer = allocation->base;

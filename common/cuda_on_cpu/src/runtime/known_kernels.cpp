@@ -43,7 +43,8 @@ cudaError_t launch_noted(const void* kernel, const Configuration& configuration,
   const KernelFunction function = noted_kernel(kernel);
   if (!function.has_parameters())
     return fail(kernel == nullptr ? cudaErrorInvalidDeviceFunction : cudaErrorInvalidResourceHandle,
-                "no kernel of this program has that address, or its source never takes it");
+                "the pointer is not the address of a kernel, or the source never takes the address "
+                "of this kernel");
   if (arguments == nullptr && function.takes_arguments()) return fail(cudaErrorInvalidValue);
   return submit(name_of(any_kernel(kernel)), configuration, function.copy(arguments).invocation);
 }

@@ -97,7 +97,7 @@ class Others : public Awaited {
   std::string sentence() const override {
     return "rank " + std::to_string(rank_) + " of " + std::to_string(clique_->size()) +
            " waits in " + name_of(kind_) + " for rank " + std::to_string(missing_.front()) +
-           ", which never comes";
+           ", which does not make the matching call";
   }
 
  private:
@@ -143,8 +143,8 @@ void join(const Side& one, const Side& other) { one.operation->after.push_back(o
 void pair_up(Clique& clique, const Side& sender, const Side& receiver) {
   const Request &send = sender.request, &receive = receiver.request;
   if (send.bytes != receive.bytes) {
-    clique.broken = "a rank sends " + std::to_string(send.bytes) + " bytes to one that receives " +
-                    std::to_string(receive.bytes);
+    clique.broken = "a rank sends " + std::to_string(send.bytes) +
+                    " bytes to a rank that receives " + std::to_string(receive.bytes) + " bytes";
     return;
   }
   transfer({&sender, &receiver}, [to = receive.to, from = send.from, bytes = send.bytes] {
@@ -213,7 +213,9 @@ void assemble(Clique& clique, const Gathering& gathering) {
     sides.push_back(&*side);
     requests.push_back(side->request);
     if (are_alike(requests.back(), requests.front())) continue;
-    clique.broken = "ranks call different collectives, or with different sizes, types or roots";
+    clique.broken =
+        "the ranks call different collectives, or one collective with different sizes, types or "
+        "roots";
     return;
   }
   const bool reduces = requests.front().kind == Kind::all_reduce;
@@ -371,15 +373,15 @@ ncclResult_t check_array(ncclComm_t comm, const void* first, std::size_t bytes, 
   const std::string array = std::string(what) + " of rank " + std::to_string(comm->rank);
   const Allocation* allocation = find_allocation(first);
   if (allocation == nullptr)
-    return refuse_with(ncclInvalidArgument, array + " is no memory that CUDA knows");
+    return refuse_with(ncclInvalidArgument, array + " does not belong to any allocation of CUDA");
   if (!allocation->contains(first, bytes))
     return refuse_with(ncclInvalidArgument, array + " has less than " + std::to_string(bytes) +
-                                                " bytes, of an allocation of " +
-                                                std::to_string(allocation->bytes));
+                                                " bytes: it lies in an allocation of " +
+                                                std::to_string(allocation->bytes) + " bytes");
   if (allocation->space == MemorySpace::device && allocation->device != comm->device)
     return refuse_with(ncclInvalidArgument, array + " lies on device " +
-                                                std::to_string(allocation->device) + ", not on " +
-                                                std::to_string(comm->device));
+                                                std::to_string(allocation->device) +
+                                                ", not on device " + std::to_string(comm->device));
   return ncclSuccess;
 }
 
@@ -390,18 +392,20 @@ ncclResult_t check_request(ncclComm_t comm, cudaStream_t stream, const Request& 
   const auto number = [](int value) { return std::to_string(value); };
   if (!comm->clique->broken.empty()) return refuse_with(ncclInvalidUsage, comm->clique->broken);
   if (stream_of(comm, stream) == nullptr)
-    return refuse_with(ncclInvalidArgument, "rank " + number(comm->rank) +
-                                                " was given a stream that is none of device " +
+    return refuse_with(ncclInvalidArgument, "the stream of rank " + number(comm->rank) +
+                                                " does not belong to device " +
                                                 number(comm->device));
   if (request.kind != Kind::all_reduce && (request.peer < 0 || request.peer >= size))
-    return refuse_with(ncclInvalidArgument,
-                       "rank " + number(request.peer) + " is none of 0 to " + number(size - 1));
+    return refuse_with(
+        ncclInvalidArgument,
+        "rank " + number(request.peer) + " does not exist: the ranks are 0 to " + number(size - 1));
   if (request.kind == Kind::all_reduce && request.operation == ncclAvg)
-    return refuse_with(ncclInvalidArgument, "the CPU device has no ncclAvg");
+    return refuse_with(ncclInvalidArgument, "the CPU device does not support ncclAvg");
   if (request.operation < ncclSum || request.operation > ncclAvg)
-    return refuse_with(ncclInvalidArgument, number(request.operation) + " is no ncclRedOp_t");
+    return refuse_with(ncclInvalidArgument,
+                       number(request.operation) + " is not a value of ncclRedOp_t");
   if (request.kind == Kind::all_reduce && element_sizes[request.type] == 2)
-    return refuse_with(ncclInvalidArgument, "the CPU device does not reduce numbers of 16 bits");
+    return refuse_with(ncclInvalidArgument, "the CPU device does not reduce values of 16 bits");
   const bool reads = request.from != nullptr || request.kind != Kind::receive;
   const bool writes = request.to != nullptr || request.kind != Kind::send;
   if (reads && (request.kind != Kind::broadcast || request.peer == comm->rank))
@@ -461,10 +465,12 @@ ncclResult_t check_own(const std::vector<Grouped>& requests) {
 ncclResult_t submit(ncclComm_t comm, cudaStream_t stream, std::size_t count, Request request) {
   const Guard guard(runtime_mutex());
   const ncclResult_t error = [&] {
-    if (!is_communicator(comm)) return refuse_with(ncclInvalidArgument, "this is no communicator");
+    if (!is_communicator(comm))
+      return refuse_with(ncclInvalidArgument, "the communicator is not valid");
     if (request.type < ncclInt8 || request.type > ncclBfloat16)
       return refuse_with(ncclInvalidArgument,
-                         std::to_string(request.type) + " is no ncclDataType_t that is known here");
+                         std::to_string(request.type) +
+                             " is not a value of ncclDataType_t that the CPU device supports");
     const std::size_t size = element_sizes[request.type];
     if (count > PTRDIFF_MAX / size)
       return refuse_with(ncclInvalidArgument, std::to_string(count) + " elements are too many");
@@ -497,7 +503,8 @@ class Joining : public Awaited {
   std::vector<std::thread::id> callers() const override { return {}; }
   std::string sentence() const override {
     return "rank " + std::to_string(rank_) + " of " + std::to_string(clique_->size()) +
-           " waits for others to join, and no other thread can: a single thread needs a group";
+           " waits for the other ranks to join, but no other thread can do so; enclose the calls "
+           "of a single thread in ncclGroupStart and ncclGroupEnd";
   }
 
  private:
@@ -515,10 +522,11 @@ ncclResult_t wait_until_joined(const std::vector<ncclComm_t>& comms) {
 ncclResult_t join(ncclComm_t* comm, const std::shared_ptr<Clique>& clique, int rank, int device) {
   for (const auto& known : registry().communicators)
     if (known->clique == clique && (known->rank == rank || known->device == device))
-      return refuse_with(ncclInvalidUsage, "rank " + std::to_string(rank) + " on device " +
-                                               std::to_string(device) + " joins where rank " +
-                                               std::to_string(known->rank) + " on device " +
-                                               std::to_string(known->device) + " is already");
+      return refuse_with(ncclInvalidUsage,
+                         "rank " + std::to_string(rank) + " on device " + std::to_string(device) +
+                             " cannot join, because rank " + std::to_string(known->rank) +
+                             " on device " + std::to_string(known->device) +
+                             " has already joined; ranks and devices must differ");
   registry().communicators.push_back(std::make_unique<ncclComm>(ncclComm{clique, rank, device}));
   *comm = registry().communicators.back().get();
   clique->members[static_cast<std::size_t>(rank)] = *comm;
@@ -566,21 +574,23 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
   if (comm == nullptr) return refuse_with(ncclInvalidArgument, "the communicator is null");
   *comm = nullptr;
   if (ranks < 1 || rank < 0 || rank >= ranks)
-    return refuse_with(ncclInvalidArgument, "rank " + std::to_string(rank) + " is none of " +
-                                                std::to_string(ranks) + " ranks");
+    return refuse_with(ncclInvalidArgument, "rank " + std::to_string(rank) +
+                                                " is not valid if the number of ranks is " +
+                                                std::to_string(ranks));
   const std::string name(id.internal, strnlen(id.internal, sizeof id.internal));
   const std::string process = name.substr(0, name.find(' '));
   if (process != std::to_string(getpid()))
     return refuse_with(ncclInvalidUsage,
-                       "on the CPU device all ranks of NCCL are threads of one process: this is "
-                       "process " +
-                           std::to_string(getpid()) + ", the id is one of '" + process + "'");
+                       "on the CPU device, all ranks of NCCL are threads of one process, but this "
+                       "ncclUniqueId is from process '" +
+                           process + "', not from " + std::to_string(getpid()));
   auto& clique = registry().cliques[name];
   if (clique == nullptr) clique = std::make_shared<Clique>(ranks);
   if (clique->size() != ranks)
-    return refuse_with(ncclInvalidArgument, "rank " + std::to_string(rank) + " is to be one of " +
-                                                std::to_string(ranks) + " ranks, another one of " +
-                                                std::to_string(clique->size()));
+    return refuse_with(ncclInvalidArgument,
+                       "rank " + std::to_string(rank) + " joins with " + std::to_string(ranks) +
+                           " as the number of ranks, but another rank has joined with " +
+                           std::to_string(clique->size()));
   const ncclResult_t error = join(comm, clique, rank, current_device());
   if (error != ncclSuccess || group.depth > 0) {
     if (error == ncclSuccess)
@@ -595,15 +605,17 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) {
   const Guard guard(runtime_mutex());
   if (comms == nullptr || count < 1)
-    return refuse_with(ncclInvalidArgument, std::to_string(count) + " ranks are none");
+    return refuse_with(ncclInvalidArgument,
+                       "ncclCommInitAll needs an array of communicators and at least 1 rank, not " +
+                           std::to_string(count) + " ranks");
   const auto clique = std::make_shared<Clique>(count);
   for (int rank = 0; rank < count; ++rank) {
     const int device = devices == nullptr ? rank : devices[rank];
     ncclResult_t error = ncclSuccess;
     if (device < 0 || device >= settings().devices)
-      error =
-          refuse_with(ncclInvalidArgument, "device " + std::to_string(device) + " is none of the " +
-                                               std::to_string(settings().devices) + " there are");
+      error = refuse_with(ncclInvalidArgument, "device " + std::to_string(device) +
+                                                   " does not exist: the number of devices is " +
+                                                   std::to_string(settings().devices));
     else
       error = join(&comms[rank], clique, rank, device);
     if (error == ncclSuccess) continue;
@@ -615,7 +627,8 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) {
 
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   const Guard guard(runtime_mutex());
-  if (!is_communicator(comm)) return refuse_with(ncclInvalidArgument, "this is no communicator");
+  if (!is_communicator(comm))
+    return refuse_with(ncclInvalidArgument, "the communicator is not valid");
   comm->clique->members[static_cast<std::size_t>(comm->rank)] = nullptr;
   std::erase_if(registry().cliques,
                 [&](const auto& known) { return known.second == comm->clique; });
@@ -626,7 +639,8 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
 ncclResult_t ncclCommCount(ncclComm_t comm, int* count) {
   const Guard guard(runtime_mutex());
   if (!is_communicator(comm) || count == nullptr)
-    return refuse_with(ncclInvalidArgument, "this is no communicator, or no place for its size");
+    return refuse_with(ncclInvalidArgument,
+                       "the communicator is not valid, or the pointer for the result is null");
   *count = comm->clique->size();
   return ncclSuccess;
 }
@@ -634,7 +648,8 @@ ncclResult_t ncclCommCount(ncclComm_t comm, int* count) {
 ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank) {
   const Guard guard(runtime_mutex());
   if (!is_communicator(comm) || rank == nullptr)
-    return refuse_with(ncclInvalidArgument, "this is no communicator, or no place for its rank");
+    return refuse_with(ncclInvalidArgument,
+                       "the communicator is not valid, or the pointer for the result is null");
   *rank = comm->rank;
   return ncclSuccess;
 }
@@ -642,7 +657,8 @@ ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank) {
 ncclResult_t ncclCommCuDevice(ncclComm_t comm, int* device) {
   const Guard guard(runtime_mutex());
   if (!is_communicator(comm) || device == nullptr)
-    return refuse_with(ncclInvalidArgument, "this is no communicator, or no place for its device");
+    return refuse_with(ncclInvalidArgument,
+                       "the communicator is not valid, or the pointer for the result is null");
   *device = comm->device;
   return ncclSuccess;
 }
@@ -650,7 +666,8 @@ ncclResult_t ncclCommCuDevice(ncclComm_t comm, int* device) {
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
   const Guard guard(runtime_mutex());
   if (!is_communicator(comm) || error == nullptr)
-    return refuse_with(ncclInvalidArgument, "this is no communicator, or no place for its error");
+    return refuse_with(ncclInvalidArgument,
+                       "the communicator is not valid, or the pointer for the result is null");
   *error = ncclSuccess;
   if (lasting_error() != cudaSuccess) *error = cuda_failed(lasting_error());
   if (!comm->clique->broken.empty()) *error = refuse_with(ncclInvalidUsage, comm->clique->broken);

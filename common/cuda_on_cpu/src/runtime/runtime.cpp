@@ -110,7 +110,11 @@ std::string reason_of(cudaError_t refusal, const std::string& kernel, const Conf
   const std::size_t threads = std::size_t{c.block.x} * c.block.y * c.block.z;
   const KernelLimits limits = limits_of(kernel);
   const std::string block = "a block of " + kernel + " has " + text_of(c.block) + " threads";
-  if (c.refusal != cudaSuccess) return kernel + " is given a window of the L2 cache that it lacks";
+  if (c.refusal != cudaSuccess)
+    return "the launch of " + kernel +
+           " requests an invalid L2 access window: it must have at most " +
+           std::to_string(most_window_bytes) +
+           " bytes, a hitRatio from 0 to 1, and a missProp other than cudaAccessPropertyPersisting";
   if (refusal == cudaErrorInvalidConfiguration) {
     if (std::size_t{c.grid.x} * c.grid.y * c.grid.z == 0)
       return "the grid of " + kernel + " has " + text_of(c.grid) +
@@ -121,14 +125,15 @@ std::string reason_of(cudaError_t refusal, const std::string& kernel, const Conf
            " threads, which is too many in one dimension";
   }
   if (refusal == cudaErrorInvalidValue && c.dynamic_shared > limits.dynamic_shared)
-    return kernel + " is given " + std::to_string(c.dynamic_shared) +
-           " bytes of dynamic shared memory, and " + std::to_string(limits.dynamic_shared) +
-           " are allowed unless cudaFuncSetAttribute asks for more";
+    return "the launch of " + kernel + " requests " + std::to_string(c.dynamic_shared) +
+           " bytes of dynamic shared memory, but the limit is " +
+           std::to_string(limits.dynamic_shared) + " unless cudaFuncSetAttribute sets another one";
   if (refusal == cudaErrorInvalidValue && threads > limits.threads)
-    return block + ", and its __launch_bounds__ promise at most " + std::to_string(limits.threads);
+    return block + ", but the __launch_bounds__ of the kernel allow at most " +
+           std::to_string(limits.threads);
   if (refusal == cudaErrorInvalidClusterSize)
     return "the grid of " + kernel + " has " + text_of(c.grid) + " blocks in clusters of " +
-           text_of(c.cluster);
+           text_of(c.cluster) + ", but must consist of whole clusters of a supported size";
   return "";
 }
 

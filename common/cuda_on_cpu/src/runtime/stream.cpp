@@ -404,7 +404,7 @@ void RuntimeMutex::wait(std::condition_variable_any& change) {
 RuntimeMutex& runtime_mutex() {
   if (is_on_device())
     fatal("kernel " + block->launch->kernel +
-          " calls a function of CUDA's runtime that the CPU device has for the host only");
+          " calls a function of the CUDA runtime that the CPU device supports only in host code");
   ++streams().calls;
   ++own_calls;
   return streams().mutex;

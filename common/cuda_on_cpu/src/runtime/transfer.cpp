@@ -74,8 +74,8 @@ Symbol& known_symbol(const void* address, std::size_t bytes) {
 /// the address or an element of a device variable.
 cudaError_t refuse_symbol() {
   return fail(cudaErrorInvalidSymbol,
-              "it names no variable that is __device__, __constant__ or __managed__; such a "
-              "variable is passed itself, and neither its address nor a string with its name");
+              "the symbol is not a __device__, __constant__ or __managed__ variable; pass the "
+              "variable itself, not its address or a string with its name");
 }
 
 /// Whether an address is the address of a device variable that the host names.
@@ -114,9 +114,10 @@ std::string described(const void* address) {
 /// A description of a refused copy for messages.
 std::string reason_of(const Rows& to, const Rows& from, cudaMemcpyKind kind) {
   constexpr const char* kinds[] = {"from host to host", "from host to device",
-                                   "from device to host", "from device to device", "by addresses"};
+                                   "from device to host", "from device to device",
+                                   "with cudaMemcpyDefault"};
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return "";
-  return "a copy " + std::string(kinds[kind]) + " of " + std::to_string(to.extent()) +
+  return "a copy " + std::string(kinds[kind]) + " cannot transfer " + std::to_string(to.extent()) +
          " bytes to " + described(to.first) + ", from " + described(from.first);
 }
 
@@ -226,8 +227,8 @@ cudaError_t fill(Rows to, int value, CUstream_st* stream, bool wait, const void*
   if (to.width == 0 || to.height == 0) return lasting_error();
   if (to.first == nullptr || is_name_of_symbol(to.first) || (side_of(to.first) == Side::pageable) ||
       !is_legal(to, true))
-    return fail(cudaErrorInvalidValue,
-                "a fill of " + std::to_string(to.extent()) + " bytes of " + described(to.first));
+    return fail(cudaErrorInvalidValue, "a memset cannot write " + std::to_string(to.extent()) +
+                                           " bytes to " + described(to.first));
   enqueue(
       *stream,
       [=](const Operation& operation) {
@@ -284,10 +285,12 @@ Allocation* allocation_at(void* pointer, MemorySpace one, MemorySpace other) {
 
 /// Refuses to free memory that was already freed, or is not allocated yet.
 cudaError_t refuse_to_free(const Allocation& allocation) {
-  return fail(cudaErrorInvalidValue, allocation.is_leaving
-                                         ? "it frees " + described(allocation.base) +
-                                               ", and which a stream was told to free"
-                                         : "no launched graph has left the memory that it frees");
+  return fail(cudaErrorInvalidValue,
+              allocation.is_leaving
+                  ? "this call frees " + described(allocation.base) +
+                        ", but cudaFreeAsync already frees this memory"
+                  : "the memory belongs to a graph and is not allocated: no launch of the graph "
+                    "has allocated it, or it was freed since");
 }
 
 cudaError_t free_now(void* pointer, MemorySpace one, MemorySpace other, const void* place) {
@@ -295,7 +298,8 @@ cudaError_t free_now(void* pointer, MemorySpace one, MemorySpace other, const vo
   runtime_is_used() = true;
   if (pointer == nullptr) return lasting_error();
   Allocation* allocation = allocation_at(pointer, one, other);
-  if (allocation == nullptr) return fail(cudaErrorInvalidValue, "it frees " + described(pointer));
+  if (allocation == nullptr)
+    return fail(cudaErrorInvalidValue, "this call cannot free " + described(pointer));
   if (!may_be_freed(*allocation)) return refuse_to_free(*allocation);
   for (int device = 0; device < settings().devices; ++device) synchronise_device(device);
   analysis::freed(allocation->base, allocation->bytes, place);
@@ -315,7 +319,7 @@ cudaError_t free_in_kernel(void* pointer, const void* place) {
       analysis::freed(allocation->base, allocation->bytes, place);
       release(allocation);
     } else if (pointer != nullptr) {
-      reason = "it frees " + described(pointer);
+      reason = "this call cannot free " + described(pointer);
     }
   }
   return reason.empty() ? cudaSuccess : fail(cudaErrorInvalidValue, std::move(reason));
@@ -333,13 +337,14 @@ bool is_private(const void* address) {
 /// The bounds of variables are not checked.
 std::string objection_in_kernel(const Rows& rows) {
   const DeviceAtWork at_work;
-  if (rows.first == nullptr) return "its address is null";
-  if (is_private(rows.first)) return "it uses local or shared memory of the kernel that calls it";
+  if (rows.first == nullptr) return "the address of a copy or a memset is null";
+  if (is_private(rows.first))
+    return "a copy or a memset cannot use local or shared memory of the kernel that calls it";
   const Allocation* allocation = find_allocation(rows.first);
   return allocation == nullptr || allocation->contains(rows.first, rows.extent())
              ? ""
-             : "a copy or a fill of " + std::to_string(rows.extent()) + " bytes of " +
-                   described(rows.first);
+             : "a copy or a memset cannot access " + std::to_string(rows.extent()) +
+                   " bytes starting at " + described(rows.first);
 }
 
 /// Enqueues a copy for a thread of a kernel.
@@ -403,9 +408,9 @@ cudaError_t copy_symbol(void* to, const void* from, std::size_t bytes, std::size
   const Guard guard(runtime_mutex());
   if (!is_device_symbol(to_symbol ? to : from)) return refuse_symbol();
   if (offset + bytes > size)
-    return fail(cudaErrorInvalidValue, "a copy of " + std::to_string(bytes) + " bytes from byte " +
-                                           std::to_string(offset) + " of a variable that has " +
-                                           std::to_string(size));
+    return fail(cudaErrorInvalidValue, "a copy of " + std::to_string(bytes) + " bytes at byte " +
+                                           std::to_string(offset) + " exceeds a variable of " +
+                                           std::to_string(size) + " bytes");
   known_symbol(to_symbol ? to : from, size);
   if (to_symbol)
     to = static_cast<char*>(to) + offset;
@@ -473,9 +478,10 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
   if (pointer == nullptr) return lasting_error();
   Allocation* allocation = allocation_at(pointer, MemorySpace::device, MemorySpace::device);
-  if (allocation == nullptr) return fail(cudaErrorInvalidValue, "it frees " + described(pointer));
+  if (allocation == nullptr)
+    return fail(cudaErrorInvalidValue, "this call cannot free " + described(pointer));
   if (found->capture != nullptr && allocation->of_graph == nullptr)
-    return fail(cudaErrorInvalidValue, "a graph frees what graphs allocate, and nothing else");
+    return fail(cudaErrorInvalidValue, "a graph can free only memory that a graph has allocated");
   if (found->capture == nullptr && !may_be_freed(*allocation)) return refuse_to_free(*allocation);
   return free_in_stream(*allocation, *found, __builtin_return_address(0));
 }
