@@ -12,6 +12,17 @@ namespace advection {
 using staircase::Factor;
 using staircase::factor;
 
+// [split]
+/// Splits an element like factor(). In f32, this takes four instructions instead of eight, because
+/// infinities and NaN have no special case. Both still end up as NaN in the sums.
+__device__ inline Factor<double> split(double value) { return {value}; }
+__device__ inline Factor<float> split(float value) {
+  constexpr std::uint32_t dropped = 0x1FFF;  // bits of f32 that tf32 does not have
+  const std::uint32_t high = (__float_as_uint(value) + (dropped + 1) / 2) & ~dropped;
+  return {high, __float_as_uint(value - __uint_as_float(high)) & ~dropped};
+}
+// [split]
+
 // [bands]
 /// Number of blocks of 8 inputs for 16 outputs along x, and for 8 outputs along y.
 template <unsigned steps>
@@ -62,21 +73,27 @@ constexpr unsigned pitch = (loaded + 128 / sizeof(T) - 5) / (128 / sizeof(T)) * 
 /// Reorders the results of a product along x as operands of the product along y.
 template <typename T>
 __device__ void rename(const T (&c)[4], Factor<T> (&sums)[4]) {
-  sums[0] = factor(c[0]);
-  sums[1] = factor(c[2]);
-  sums[2] = factor(c[1]);
-  sums[3] = factor(c[3]);
+  sums[0] = split(c[0]);
+  sums[1] = split(c[2]);
+  sums[2] = split(c[1]);
+  sums[3] = split(c[3]);
 }
 
-/// Stores 16 columns of eight rows, but only cells inside the thread block's range and the field.
+/// Stores 16 columns of eight rows, except rows >= `bottom` and columns outside the field.
 template <typename T>
-__device__ void store(const T (&c)[4], int i0, int j0, int top, int bottom,
-                      staircase::View<T, 2> next) {
+__device__ void store(const T (&c)[4], int i0, int j0, int bottom, staircase::View<T, 2> next) {
+  const auto [column, row] = staircase::position_in_c(threadIdx.x, 0);
+  const int i = i0 + row, j = j0 + column, cols = next.extent(1);
+  T* const to = &next(i, j);
+  if (i0 + 8 <= bottom && j0 + 16 <= cols) {
+    to[0] = c[0];
+    to[cols] = c[1];
+    to[8] = c[2];
+    to[cols + 8] = c[3];
+  } else {
 #pragma unroll
-  for (unsigned r = 0; r < 4; ++r) {
-    const auto [column, row] = staircase::position_in_c(threadIdx.x, r);
-    const int i = i0 + row, j = j0 + column;
-    if (i >= top && i < bottom && j < int(next.extent(1))) next(i, j) = c[r];
+    for (int r = 0; r < 4; ++r)
+      if (i + r % 2 < bottom && j + r / 2 * 8 < cols) to[r % 2 * cols + r / 2 * 8] = c[r];
   }
 }
 // [sums]

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <staircase/device_memory.hpp>
 
 #include "local_volatility.hpp"
 #include "steps_at_once.hpp"
@@ -17,6 +18,7 @@ using staircase::check_launch;
 using staircase::column;
 using staircase::columns;
 using staircase::DeviceArray;
+using staircase::DevicePart;
 using staircase::row;
 using staircase::rows;
 using staircase::View;
@@ -59,7 +61,7 @@ inline Market market_of(const Problem& problem) {
           problem.nu * problem.nu};
 }
 
-/// The arrays in device memory.
+/// The arrays, all in one allocation of device memory.
 template <typename Real>
 class Arrays {
  public:
@@ -99,15 +101,27 @@ class Arrays {
   const unsigned outer, num_x, num_y, num_t;
   const unsigned steps;  // time steps whose factors are stored at the same time
 
-  DeviceArray<double, 1> strikes{outer};
-  DeviceArray<Real, 1> prices{outer};
+ private:
+  std::size_t bytes() const {
+    using staircase::bytes_of_part;
+    return bytes_of_part<double>(outer) + bytes_of_part<Real>(outer) +
+           bytes_of_part<double>(num_x) + bytes_of_part<Real>(3u, num_x) +
+           bytes_of_part<Real>(4u, num_y) + bytes_of_part<Real>(num_t) +
+           bytes_of_part<Real>(steps, num_x, num_y) + bytes_of_part<Real>(num_x, num_y);
+  }
+
+  staircase::DeviceMemory memory{bytes()};
+
+ public:
+  DevicePart<double, 1> strikes{memory, outer};
+  DevicePart<Real, 1> prices{memory, outer};
 
  private:
-  DeviceArray<double, 1> x{num_x};
-  DeviceArray<Real, 2> of_x{3u, num_x}, of_y{4u, num_y};
-  DeviceArray<Real, 1> var_of_t{num_t};
-  DeviceArray<Real, 3> inverse_x{steps, num_x, num_y};
-  DeviceArray<Real, 2> z{num_x, num_y};
+  DevicePart<double, 1> x{memory, num_x};
+  DevicePart<Real, 2> of_x{memory, 3u, num_x}, of_y{memory, 4u, num_y};
+  DevicePart<Real, 1> var_of_t{memory, num_t};
+  DevicePart<Real, 3> inverse_x{memory, steps, num_x, num_y};
+  DevicePart<Real, 2> z{memory, num_x, num_y};
 };
 // [arrays]
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <staircase/device_memory.hpp>
 #include <type_traits>
 
 #include "local_volatility.hpp"
@@ -34,7 +35,7 @@ struct OneGrid {
 // [state]
 
 // [arrays]
-/// The arrays in device memory.
+/// The arrays, all in one allocation of device memory.
 template <typename Real>
 class Arrays {
  public:
@@ -79,14 +80,30 @@ class Arrays {
   const double step_x = 20 * problem.alpha * problem.s0 * std::sqrt(problem.t) / num_x;
   const double step_y = 10 * problem.nu * std::sqrt(problem.t) / num_y;
   const std::size_t points = std::size_t{outer} * num_x * num_y;
-  staircase::DeviceArray<double, 1> strikes{outer};
-  staircase::DeviceArray<Real, 1> prices{outer};
 
  private:
-  staircase::DeviceArray<double, 1> x{num_x}, y{num_y};
-  staircase::DeviceArray<Real, 1> var_of_x{num_x}, var_of_y{num_y}, var_of_t{num_t};
-  staircase::DeviceArray<Real, 2> dx{3u, num_x}, dxx{3u, num_x}, dy{3u, num_y}, dyy{3u, num_y};
-  staircase::DeviceArray<Real, 1> result{points};
+  std::size_t bytes() const {
+    using staircase::bytes_of_part;
+    return bytes_of_part<double>(outer) + bytes_of_part<Real>(outer) +
+           bytes_of_part<double>(num_x) + bytes_of_part<double>(num_y) +
+           bytes_of_part<Real>(num_x) + bytes_of_part<Real>(num_y) + bytes_of_part<Real>(num_t) +
+           2 * (bytes_of_part<Real>(3u, num_x) + bytes_of_part<Real>(3u, num_y)) +
+           bytes_of_part<Real>(points);
+  }
+
+  staircase::DeviceMemory memory{bytes()};
+
+ public:
+  staircase::DevicePart<double, 1> strikes{memory, outer};
+  staircase::DevicePart<Real, 1> prices{memory, outer};
+
+ private:
+  staircase::DevicePart<double, 1> x{memory, num_x}, y{memory, num_y};
+  staircase::DevicePart<Real, 1> var_of_x{memory, num_x}, var_of_y{memory, num_y};
+  staircase::DevicePart<Real, 1> var_of_t{memory, num_t};
+  staircase::DevicePart<Real, 2> dx{memory, 3u, num_x}, dxx{memory, 3u, num_x};
+  staircase::DevicePart<Real, 2> dy{memory, 3u, num_y}, dyy{memory, 3u, num_y};
+  staircase::DevicePart<Real, 1> result{memory, points};
 };
 // [arrays]
 

@@ -14,7 +14,7 @@ namespace local_volatility {
 
 // [shape]
 /// The number of points of a thread in a column while it solves along x, and in each of its rows
-/// while it solves along y.
+/// while it solves along y. Stage 18 also has segments with fewer points along x.
 constexpr unsigned held_x = 16, held_y = 8;
 constexpr unsigned rows_of_thread = held_x / held_y;
 constexpr unsigned threads_of_strip = 256;
@@ -26,22 +26,23 @@ struct Shape {
   unsigned segments_x;  // segments of a column of a strip, one per thread
   unsigned segments_y;  // segments of a row, one per lane
   unsigned joins;       // columns whose segments a block combines
+  unsigned held;        // points of a segment along x
 
-  __host__ __device__ unsigned rows() const { return segments_x * held_x; }  // per strip
+  __host__ __device__ unsigned rows() const { return segments_x * held; }  // per strip
   __host__ __device__ unsigned pitch() const { return segments_y * held_y; }
   __host__ __device__ unsigned segments() const { return blocks * segments_x; }  // per column
 };
 
 /// The shape with the fewest blocks in which a column has no more segments than a warp has lanes.
 /// The largest grid, 256 rows of 256 points, needs 16 blocks.
-inline Shape shape_of(std::size_t num_x, std::size_t num_y) {
+inline Shape shape_of(std::size_t num_x, std::size_t num_y, unsigned held = held_x) {
   for (unsigned blocks = 1;; blocks *= 2) {
-    const std::size_t rows = std::size_t{blocks} * held_x;
+    const std::size_t rows = std::size_t{blocks} * held;
     const unsigned segments_x = std::bit_ceil((num_x + rows - 1) / rows);
     const unsigned segments_y = std::bit_ceil((num_y + held_y - 1) / held_y);
     if (segments_y <= warp_size && blocks * segments_x <= warp_size &&
         segments_x * segments_y * held_y <= threads_of_strip)
-      return {blocks, segments_x, segments_y, std::max(segments_y * held_y / blocks, 1u)};
+      return {blocks, segments_x, segments_y, std::max(segments_y * held_y / blocks, 1u), held};
   }
 }
 // [shape]
@@ -136,8 +137,9 @@ struct Strip {
 
   __device__ Strip(Real* memory, const Shape& shape)
       : pitch(shape.pitch()),
+        held(shape.held),
         w(memory),
-        joined(w + held_x * step),
+        joined(w + held * step),
         entering(joined + ends * array_of_segments(shape)),
         from_x(entering + 2 * threads_of_strip),
         to_x(from_x + shape.rows()),
@@ -154,8 +156,9 @@ struct Strip {
         var_t(through_above + levels * warp_size) {}
 
   static std::size_t bytes(const Shape& shape) {
-    return sizeof(Real) * (held_x * step + ends * array_of_segments(shape) + 2 * threads_of_strip +
-                           2 * shape.rows() + 8 * most_columns + 2 * levels * warp_size + 1);
+    return sizeof(Real) *
+           (shape.held * step + ends * array_of_segments(shape) + 2 * threads_of_strip +
+            2 * shape.rows() + 8 * most_columns + 2 * levels * warp_size + 1);
   }
 
   /// The size of an array with one value for each segment that a block combines. Each row of the
@@ -168,14 +171,14 @@ struct Strip {
   /// are `step` elements further on, and so on. After every line there is a gap of one value. The
   /// threads of a warp then use all banks, whether their points are 1 or `held_y` apart.
   __device__ unsigned at(unsigned i, unsigned j) const {
-    return i % held_x * step + i / held_x * (pitch + pitch / line) + j + j / line;
+    return modulo(i, held) * step + over(i, held) * (pitch + pitch / line) + j + j / line;
   }
 
   /// The position of column j in arrays with one value per column: point m of all segments, then
   /// point m + 1. Here and in w, the distance between a thread's points is a compile-time constant.
   __device__ unsigned of_column(unsigned j) const { return j % held_y * warp_size + j / held_y; }
 
-  unsigned pitch;
+  unsigned pitch, held;
   Real* w;                              // at(i, j): q, then p
   Real *joined, *entering;              // data that segments of columns exchange
   Real *from_x, *to_x;                  // (i): coefficients of i - 1 and i + 1 in Lx' / 2
@@ -211,7 +214,7 @@ __device__ void multiply(const Real* factors, Real* from, Real* through, unsigne
 template <typename Real>
 __device__ void prepare(const State<Real>& s, const Shape& shape, const Strip<Real>& strip) {
   const unsigned first_row = staircase::Cluster::rank() * shape.rows();
-  for (unsigned n = threadIdx.x; n < held_x * strip.step; n += blockDim.x) strip.w[n] = 0;
+  for (unsigned n = threadIdx.x; n < strip.held * strip.step; n += blockDim.x) strip.w[n] = 0;
   for (unsigned n = threadIdx.x; n < shape.rows(); n += blockDim.x) {
     const unsigned i = first_row + n;
     strip.from_x[n] = i > 0 && i < s.num_x ? s.upper_x(i - 1) : 0;
@@ -245,7 +248,7 @@ struct Column {
       : segment(over(threadIdx.x, shape.pitch())),
         j(modulo(threadIdx.x, shape.pitch())),
         active(segment < shape.segments_x && j < s.num_y),
-        first(segment * held_x),
+        first(segment * shape.held),
         first_of_grid(min(staircase::Cluster::rank() * shape.rows() + first, s.num_x - 1)),
         last(s.num_x - 1 - first_of_grid),
         first_joined(staircase::Cluster::rank() * shape.joins),
@@ -263,7 +266,7 @@ struct Column {
 // [segments of rows]
 /// The segments of rows that a thread solves along y. If a thread has fewer rows than it can solve,
 /// it solves one row repeatedly. A thread without rows reads the first row and writes nothing.
-template <typename Real>
+template <typename Real, unsigned count = rows_of_thread>
 struct Rows {
   __device__ Rows(const Shape& shape, const Strip<Real>& strip)
       : segment(modulo(threadIdx.x, shape.segments_y)),
@@ -271,7 +274,7 @@ struct Rows {
         memory(strip.w) {
     const unsigned thread = over(threadIdx.x, segments), stride = over(threads_of_strip, segments);
     active = thread < shape.rows();
-    for (unsigned n = 0; n < rows_of_thread; ++n) {
+    for (unsigned n = 0; n < count; ++n) {
       row[n] = thread + n * stride < shape.rows() ? thread + n * stride : active ? thread : 0;
       first[n] = strip.at(row[n], segment * held_y);
     }
@@ -282,16 +285,16 @@ struct Rows {
   unsigned segment, segments;
   Real* memory;
   bool active;
-  unsigned row[rows_of_thread], first[rows_of_thread];
+  unsigned row[count], first[count];
 };
 
-template <typename Real>
-using OfRows = Real[rows_of_thread][held_y];
+template <typename Real, unsigned count = rows_of_thread>
+using OfRows = Real[count][held_y];
 
 /// Replaces f, the results of this lane's segments of rows for zero input, by the values that enter
 /// these segments.
-template <int direction, typename Real>
-__device__ void enter(Real (&f)[rows_of_thread], const Real* through, unsigned segments) {
+template <int direction, typename Real, unsigned count>
+__device__ void enter(Real (&f)[count], const Real* through, unsigned segments) {
   unsigned level = 0;
   for (unsigned distance = 1; distance < segments; distance *= 2, ++level) {
     const Real factor = through[level * warp_size + threadIdx.x % warp_size];
@@ -307,12 +310,12 @@ __device__ void enter(Real (&f)[rows_of_thread], const Real* through, unsigned s
 }
 
 /// Computes b = Ly' v / 2.
-template <typename Real>
-__device__ void apply_y(const Strip<Real>& strip, const Rows<Real>& rows, const OfRows<Real>& v,
-                        OfRows<Real>& b) {
-  Real left[rows_of_thread], right[rows_of_thread];
+template <typename Real, unsigned count>
+__device__ void apply_y(const Strip<Real>& strip, const Rows<Real, count>& rows,
+                        const Real (&v)[count][held_y], Real (&b)[count][held_y]) {
+  Real left[count], right[count];
 #pragma unroll
-  for (unsigned n = 0; n < rows_of_thread; ++n) {
+  for (unsigned n = 0; n < count; ++n) {
     left[n] = before<+1>(v[n][held_y - 1], 1);
     right[n] = before<-1>(v[n][0], 1);
   }
@@ -321,7 +324,7 @@ __device__ void apply_y(const Strip<Real>& strip, const Rows<Real>& rows, const 
     const unsigned at = rows.column(m);
     const Real from = strip.from_y[at], own = strip.own_y[at], to = strip.to_y[at];
 #pragma unroll
-    for (unsigned n = 0; n < rows_of_thread; ++n) {
+    for (unsigned n = 0; n < count; ++n) {
       const Real l = m > 0 ? v[n][m - 1] : left[n], u = m + 1 < held_y ? v[n][m + 1] : right[n];
       b[n][m] = from * l + own * v[n][m] + to * u;
     }

@@ -14,28 +14,31 @@ namespace local_volatility {
 constexpr int warp_size = 32;
 
 /// The number of points of a thread in a column while it solves along x, and in each of its rows
-/// while it solves along y.
+/// while it solves along y. Stage 12 also has segments with fewer points along x.
 constexpr unsigned held_x = 32, held_y = 8;
 constexpr unsigned rows_of_thread = held_x / held_y;
 constexpr unsigned threads_of_strip = 256;
 constexpr unsigned points_of_strip = threads_of_strip * held_x;
 
 /// The distribution of a grid over a cluster. Each block has a strip of rows, which is cut into
-/// segments along x and along y. Each count is a power of two.
-struct Shape {
+/// segments along x, of `held` points each, and along y. Each count is a power of two.
+template <unsigned held>
+struct ShapeWith {
   unsigned blocks;      // per cluster
   unsigned segments_x;  // segments of a column of a strip, one per thread
   unsigned segments_y;  // segments of a row, one per lane
 
-  __host__ __device__ unsigned rows() const { return segments_x * held_x; }  // per strip
+  __host__ __device__ unsigned rows() const { return segments_x * held; }  // per strip
   __host__ __device__ unsigned pitch() const { return segments_y * held_y; }
   __host__ __device__ unsigned segments() const { return blocks * segments_x; }  // per column
 };
+using Shape = ShapeWith<held_x>;
 
 /// The shape with the fewest blocks; the largest grid, 512 rows of 256 points, needs 16 blocks.
-inline Shape shape_of(std::size_t num_x, std::size_t num_y) {
+template <unsigned held = held_x>
+ShapeWith<held> shape_of(std::size_t num_x, std::size_t num_y) {
   for (unsigned blocks = 1;; blocks *= 2) {
-    const std::size_t rows = std::size_t{blocks} * held_x;
+    const std::size_t rows = std::size_t{blocks} * held;
     const unsigned segments_x = std::bit_ceil((num_x + rows - 1) / rows);
     const unsigned segments_y = std::bit_ceil((num_y + held_y - 1) / held_y);
     if (segments_y <= warp_size && segments_x <= threads_of_strip / held_y / segments_y)
@@ -90,7 +93,7 @@ struct Strip {
   static constexpr unsigned w = points_of_strip + points_of_strip / line;  // distance from R to W
   static constexpr unsigned levels = 5;                                    // of a scan in a warp
 
-  __device__ Strip(Real* memory, const Shape& shape)
+  __device__ Strip(Real* memory, const auto& shape)
       : pitch(shape.pitch()),
         r(memory),
         inverse(r + 2 * w),
@@ -106,7 +109,7 @@ struct Strip {
         through_below(from_above + pitch),
         through_above(through_below + levels * warp_size) {}
 
-  static std::size_t bytes(const Shape& shape) {
+  static std::size_t bytes(const auto& shape) {
     return sizeof(Real) * (2 * w + points_of_strip + 4 * threads_of_strip + 2 * shape.rows() +
                            7 * shape.pitch() + 2 * levels * warp_size);
   }
@@ -169,7 +172,7 @@ __device__ void multiply(const Real* factors, Real* from, Real* through, unsigne
 /// Computes all data that do not depend on the time step, for a strip that begins in row
 /// `first_row` of the grid. Beyond the grid, everything is zero.
 template <typename Real>
-__device__ void prepare(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
+__device__ void prepare(const State<Real>& s, const auto& shape, const Strip<Real>& strip,
                         unsigned first_row) {
   const Real half = 0.5;
   for (unsigned p = threadIdx.x; p < 2 * strip.w; p += blockDim.x) strip.r[p] = 0;
@@ -205,11 +208,12 @@ __device__ void prepare(const State<Real>& s, const Shape& shape, const Strip<Re
 /// of the grid.
 template <typename Real>
 struct Column {
-  __device__ Column(const State<Real>& s, const Shape& shape, unsigned first_row)
+  template <unsigned held>
+  __device__ Column(const State<Real>& s, const ShapeWith<held>& shape, unsigned first_row)
       : segment(threadIdx.x / s.num_y),
         j(threadIdx.x % s.num_y),
         active(segment < shape.segments_x),
-        first(segment * held_x),
+        first(segment * held),
         first_of_grid(first_row + first),
         var(active ? s.var_of_y(j) : 0) {}
 
@@ -223,8 +227,8 @@ struct Column {
 // [rows]
 /// Replaces f, the results of this lane's segments of rows for zero input, by the values that enter
 /// these segments.
-template <int direction, typename Real>
-__device__ void enter(Real (&f)[rows_of_thread], const Real* through, unsigned segments) {
+template <int direction, typename Real, unsigned count>
+__device__ void enter(Real (&f)[count], const Real* through, unsigned segments) {
   unsigned level = 0;
   for (unsigned distance = 1; distance < segments; distance *= 2, ++level) {
     const Real factor = through[level * warp_size + threadIdx.x % warp_size];
@@ -239,15 +243,15 @@ __device__ void enter(Real (&f)[rows_of_thread], const Real* through, unsigned s
   }
 }
 
-/// The segments of rows that a thread solves along y. If a strip has fewer rows than its threads
-/// can solve, a thread solves its first row repeatedly.
-template <typename Real>
+/// The segments of rows that a thread solves along y, `count` of them. If a strip has fewer rows
+/// than its threads can solve, a thread solves its first row repeatedly.
+template <typename Real, unsigned count = rows_of_thread>
 struct Rows {
-  __device__ Rows(const Shape& shape, const Strip<Real>& strip)
+  __device__ Rows(const auto& shape, const Strip<Real>& strip)
       : memory(strip.r), segment(threadIdx.x % shape.segments_y), segments(shape.segments_y) {
     const unsigned row = threadIdx.x / segments, stride = threads_of_strip / segments;
     active = row < shape.rows();
-    for (unsigned n = 0; n < rows_of_thread; ++n) {
+    for (unsigned n = 0; n < count; ++n) {
       const unsigned i = row + n * stride;
       first[n] = strip.at(i < shape.rows() ? i : row, segment * held_y);
     }
@@ -259,16 +263,16 @@ struct Rows {
   bool active;
   Real* memory;
   unsigned segment, segments;
-  unsigned first[rows_of_thread];
+  unsigned first[count];
 };
 
 /// Stores R, and Ly R / 2 in the place of W.
-template <typename Real>
-__device__ void put(const Strip<Real>& strip, const Rows<Real>& rows,
-                    const Real (&x)[rows_of_thread][held_y]) {
-  Real left[rows_of_thread], right[rows_of_thread];
+template <typename Real, unsigned count>
+__device__ void put(const Strip<Real>& strip, const Rows<Real, count>& rows,
+                    const Real (&x)[count][held_y]) {
+  Real left[count], right[count];
 #pragma unroll
-  for (unsigned n = 0; n < rows_of_thread; ++n) {
+  for (unsigned n = 0; n < count; ++n) {
     left[n] = before<+1>(x[n][held_y - 1], 1);
     right[n] = before<-1>(x[n][0], 1);
   }
@@ -276,7 +280,7 @@ __device__ void put(const Strip<Real>& strip, const Rows<Real>& rows,
   for (unsigned m = 0; m < held_y; ++m) {
     const auto [lower, upper] = strip.along_y[rows.column(m)];
 #pragma unroll
-    for (unsigned n = 0; n < rows_of_thread; ++n) {
+    for (unsigned n = 0; n < count; ++n) {
       const Real l = m > 0 ? x[n][m - 1] : left[n], u = m + 1 < held_y ? x[n][m + 1] : right[n];
       rows.r(n, m) = x[n][m];
       rows.w(n, m) = lower * (l - x[n][m]) + upper * (u - x[n][m]);
@@ -285,24 +289,24 @@ __device__ void put(const Strip<Real>& strip, const Rows<Real>& rows,
 }
 
 /// Computes R += (1 / dt - Ly / 2)^-1 2 W / dt.
-template <typename Real>
-__device__ void solve_rows(const Shape& shape, const Strip<Real>& strip, const Rows<Real>& rows) {
-  Real f[rows_of_thread][held_y], d[rows_of_thread] = {}, x[rows_of_thread] = {};
+template <typename Real, unsigned count>
+__device__ void solve_rows(const auto& shape, const Strip<Real>& strip,
+                           const Rows<Real, count>& rows) {
+  Real f[count][held_y], d[count] = {}, x[count] = {};
   __syncthreads();
   if (!rows.active) return;
 #pragma unroll
   for (unsigned m = 0; m < held_y; ++m) {
     const Real pivot = strip.pivot_y[rows.column(m)], below = strip.below_y[rows.column(m)];
 #pragma unroll
-    for (unsigned n = 0; n < rows_of_thread; ++n)
-      d[n] = f[n][m] = rows.w(n, m) * pivot + below * d[n];
+    for (unsigned n = 0; n < count; ++n) d[n] = f[n][m] = rows.w(n, m) * pivot + below * d[n];
   }
   enter<+1>(d, strip.through_below, shape.segments_y);
 #pragma unroll
   for (unsigned m = held_y; m-- > 0;) {
     const Real from = strip.from_below[rows.column(m)], above = strip.above_y[rows.column(m)];
 #pragma unroll
-    for (unsigned n = 0; n < rows_of_thread; ++n) {
+    for (unsigned n = 0; n < count; ++n) {
       f[n][m] += from * d[n];
       x[n] = f[n][m] += above * x[n];
     }
@@ -312,22 +316,22 @@ __device__ void solve_rows(const Shape& shape, const Strip<Real>& strip, const R
   for (unsigned m = 0; m < held_y; ++m) {
     const Real from = strip.from_above[rows.column(m)];
 #pragma unroll
-    for (unsigned n = 0; n < rows_of_thread; ++n) f[n][m] += rows.r(n, m) + from * x[n];
+    for (unsigned n = 0; n < count; ++n) f[n][m] += rows.r(n, m) + from * x[n];
   }
   put(strip, rows, f);
 }
 
 /// bring_in() copies the rows of a strip, `points` points in total, from the grid into shared
 /// memory; bring_out() copies them back.
-template <typename Real>
-__device__ void bring_in(const Strip<Real>& strip, const Rows<Real>& rows, const Real* result,
-                         unsigned points, unsigned num_y) {
+template <typename Real, unsigned count>
+__device__ void bring_in(const Strip<Real>& strip, const Rows<Real, count>& rows,
+                         const Real* result, unsigned points, unsigned num_y) {
   for (unsigned p = threadIdx.x; p < points; p += blockDim.x)
     strip.r[strip.at(p / num_y, p % num_y)] = result[p];
   __syncthreads();
   if (!rows.active) return;
-  Real x[rows_of_thread][held_y];
-  for (unsigned n = 0; n < rows_of_thread; ++n)
+  Real x[count][held_y];
+  for (unsigned n = 0; n < count; ++n)
     for (unsigned m = 0; m < held_y; ++m) x[n][m] = rows.r(n, m);
   put(strip, rows, x);
 }

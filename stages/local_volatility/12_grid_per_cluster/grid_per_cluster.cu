@@ -71,8 +71,8 @@ __device__ Real enter_block(Linear<Real>* segment) {
 
 /// Returns the value that enters this thread's segment of a column: the functions of all earlier
 /// segments, in all blocks of the cluster, applied to zero. `mine` is this segment's function.
-template <int direction, typename Real>
-__device__ Real enter(Linear<Real>* segments, Linear<Real> mine, const Shape& shape,
+template <int direction, typename Real, unsigned held>
+__device__ Real enter(Linear<Real>* segments, Linear<Real> mine, const ShapeWith<held>& shape,
                       unsigned segment, unsigned j, unsigned width) {
   if (shape.segments() == 1) return 0;
   if (segment < shape.segments_x) segments[segment * width + j] = mine;
@@ -97,13 +97,13 @@ __device__ Real enter(Linear<Real>* segments, Linear<Real> mine, const Shape& sh
 
 // [columns]
 /// Starts to copy the inverse pivots of a time step; each thread copies those that it alone reads.
-template <typename Real>
+template <unsigned held, typename Real>
 __device__ void fetch(const State<Real>& s, const Strip<Real>& strip, const Column<Real>& c,
                       unsigned step) {
   if (c.active) {
     const Real* const from = &s.inverse_x(step, 0, 0) + c.first_of_grid * s.num_y + c.j;
 #pragma unroll
-    for (unsigned m = 0; m < held_x; ++m)
+    for (unsigned m = 0; m < held; ++m)
       __pipeline_memcpy_async(strip.inverse + m * threads_of_strip + threadIdx.x,
                               from + m * s.num_y, sizeof(Real),
                               c.first_of_grid + m < s.num_x ? 0 : sizeof(Real));
@@ -113,10 +113,10 @@ __device__ void fetch(const State<Real>& s, const Strip<Real>& strip, const Colu
 
 /// Returns R above the first row of a segment and below its last row. Beyond the grid, R is zero,
 /// and its coefficient is zero as well.
-template <typename Real>
-__device__ Neighbours<Real> beside(const Strip<Real>& strip, const Shape& shape,
+template <unsigned held, typename Real>
+__device__ Neighbours<Real> beside(const Strip<Real>& strip, const ShapeWith<held>& shape,
                                    const Column<Real>& c) {
-  const unsigned rank = Cluster::rank(), next = c.first + held_x;
+  const unsigned rank = Cluster::rank(), next = c.first + held;
   Neighbours<Real> r{0, 0};
   if (c.first > 0)
     r.lower = strip.r[strip.at(c.first - 1, c.j)];
@@ -131,13 +131,14 @@ __device__ Neighbours<Real> beside(const Strip<Real>& strip, const Shape& shape,
 
 /// Computes W = (1 / dt - Lx / 2)^-1 (Lx + Ly) R / 2 from W = Ly R / 2; `var_t` is the factor of
 /// the variance for the time. Then starts to copy the inverse pivots of the step `next`.
-template <typename Real>
-__device__ void solve_columns(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
-                              const Column<Real>& c, Real var_t, unsigned next) {
+template <unsigned held, typename Real>
+__device__ void solve_columns(const State<Real>& s, const ShapeWith<held>& shape,
+                              const Strip<Real>& strip, const Column<Real>& c, Real var_t,
+                              unsigned next) {
   const Real var = c.var * var_t;
   const Real* const inverse = strip.inverse + threadIdx.x;
   const Neighbours<Real>* const along = strip.along_x + c.first;
-  Real f[held_x], e[held_x];
+  Real f[held], e[held];
 
   __pipeline_wait_prior(0);
   Cluster::sync();
@@ -147,10 +148,10 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
     const Real* r = strip.r + strip.at(c.first, c.j);
     Real centre = *r, up = centre - above;
 #pragma unroll
-    for (unsigned m = 0; m < held_x; ++m) {
+    for (unsigned m = 0; m < held; ++m) {
       const Real ly = r[strip.w];
       r += strip.row();
-      const Real below = m + 1 < held_x ? *r : below_last, down = below - centre;
+      const Real below = m + 1 < held ? *r : below_last, down = below - centre;
       const Real w = inverse[m * threads_of_strip];
       f[m] = w * (ly + var * (along[m].upper * down - along[m].lower * up));
       all = compose(Linear<Real>{f[m], along[m].lower * var * w}, all);
@@ -163,21 +164,21 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
   all = {0, 1};
   if (c.active) {
 #pragma unroll
-    for (unsigned m = 0; m < held_x; ++m)
+    for (unsigned m = 0; m < held; ++m)
       x = f[m] += along[m].lower * var * inverse[m * threads_of_strip] * x;
 #pragma unroll
-    for (unsigned m = held_x; m-- > 0;) {
+    for (unsigned m = held; m-- > 0;) {
       e[m] = along[m].upper * var * inverse[m * threads_of_strip];
       all = compose(Linear<Real>{f[m], e[m]}, all);
     }
   }
   x = enter<-1>(strip.backwards, all, shape, c.segment, c.j, s.num_y);
 
-  fetch(s, strip, c, next);
+  fetch<held>(s, strip, c, next);
   if (c.active) {
-    Real* w = strip.r + strip.w + strip.at(c.first + held_x, c.j);
+    Real* w = strip.r + strip.w + strip.at(c.first + held, c.j);
 #pragma unroll
-    for (unsigned m = held_x; m-- > 0;) {
+    for (unsigned m = held; m-- > 0;) {
       w -= strip.row();
       *w = x = f[m] + e[m] * x;
     }
@@ -188,17 +189,17 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
 // [on_chip]
 /// Rolls R back by `steps` time steps, beginning with step g. Each cluster has one option at a
 /// time, and each of its blocks has a strip of the grid.
-template <typename Real>
+template <typename Real, unsigned held>
 __global__ void __launch_bounds__(threads_of_strip, sizeof(Real) == 4 ? 2 : 1)
-    roll_back(State<Real> s, Shape shape, unsigned g, unsigned steps) {
+    roll_back(State<Real> s, ShapeWith<held> shape, unsigned g, unsigned steps) {
   extern __shared__ double memory[];
   const Strip<Real> strip(reinterpret_cast<Real*>(memory), shape);
   const unsigned first = Cluster::rank() * shape.rows();
   const Column<Real> column(s, shape, first);
-  const Rows<Real> rows(shape, strip);
+  const Rows<Real, held / held_y> rows(shape, strip);
   const unsigned points = first < s.num_x ? min(shape.rows(), s.num_x - first) * s.num_y : 0;
   prepare(s, shape, strip, first);
-  fetch(s, strip, column, 0);
+  fetch<held>(s, strip, column, 0);
 
   for (unsigned k = blockIdx.x / shape.blocks; k < s.outer; k += gridDim.x / shape.blocks) {
     Real* const result = s.result.data() + s.at(k, first, 0);
@@ -216,18 +217,18 @@ __global__ void __launch_bounds__(threads_of_strip, sizeof(Real) == 4 ? 2 : 1)
 
 // [launch]
 /// Describes the launch of roll_back().
-template <typename Real>
-auto roll_back_launch(const Shape& shape) {
-  return staircase::ClusterLaunch(roll_back<Real>, shape.blocks, threads_of_strip,
+template <typename Real, unsigned held>
+auto roll_back_launch(const ShapeWith<held>& shape) {
+  return staircase::ClusterLaunch(roll_back<Real, held>, shape.blocks, threads_of_strip,
                                   Strip<Real>::bytes(shape));
 }
 // [launch]
 
 // [solve]
-template <typename Real>
-Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
-  staircase::require_clusters();
-  const Shape shape = shape_of(problem.num_x, problem.num_y);
+/// Solves with segments of `held` points along x.
+template <typename Real, unsigned held>
+Prices<Real> solve_with(const Problem& problem, staircase::Timeline& timeline) {
+  const auto shape = shape_of<held>(problem.num_x, problem.num_y);
   const unsigned clusters = roll_back_launch<Real>(shape).require_at_once();
 
   timeline.begin("allocate");
@@ -257,6 +258,20 @@ Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   timeline.begin("copy out");
   arrays.prices.copy_to(prices.data());
   return prices;
+}
+
+/// Solves with short segments if a cluster then needs at most 8 blocks and the GPU can hold the
+/// grids of all options at the same time; with long ones otherwise.
+template <typename Real>
+Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
+  staircase::require_clusters();
+  constexpr unsigned short_segment = 8, most_blocks = 8;
+  const auto spread = shape_of<short_segment>(problem.num_x, problem.num_y);
+  const bool whole_warps = spread.rows() * spread.segments_y >= warp_size;  // along y
+  if (spread.blocks <= most_blocks && whole_warps &&
+      roll_back_launch<Real>(spread).at_once() >= problem.outer)
+    return solve_with<Real, short_segment>(problem, timeline);
+  return solve_with<Real, held_x>(problem, timeline);
 }
 // [solve]
 

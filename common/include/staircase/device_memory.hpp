@@ -1,0 +1,68 @@
+/// \file
+/// Several arrays in one allocation of device memory. The driver takes tens of microseconds to map
+/// the memory of an allocation and to unmap it, and a short solve would spend much of its time on
+/// these calls.
+
+#pragma once
+
+#include <cstddef>
+
+#include "cuda.hpp"
+
+namespace staircase {
+
+/// The bytes that a DevicePart takes: its elements, up to the next multiple of the alignment that
+/// an allocation of its own would have.
+template <typename T, std::integral... Extent>
+std::size_t bytes_of_part(Extent... extent) {
+  constexpr std::size_t alignment = 256;
+  const std::size_t bytes =
+      product<2>({product<sizeof...(Extent)>({static_cast<std::size_t>(extent)...}), sizeof(T)});
+  return bytes > ~alignment ? bytes : (bytes + alignment - 1) / alignment * alignment;
+}
+
+/// An allocation of device memory that is handed out to parts, one after the other. All bytes are
+/// 0xFF at first, so that all floating-point elements are NaN.
+class DeviceMemory {
+ public:
+  /// \param bytes the sum of bytes_of_part() of all parts
+  /// \throws NotEnoughMemory if the device has less memory available
+  explicit DeviceMemory(std::size_t bytes) : bytes_(bytes) {}
+
+  /// The next `bytes` bytes. The caller must not take more than the constructor allocated.
+  std::byte* take(std::size_t bytes) {
+    std::byte* const part = bytes_.data() + taken_;
+    taken_ += bytes;
+    return part;
+  }
+
+ private:
+  DeviceArray<std::byte, 1> bytes_;
+  std::size_t taken_ = 0;
+};
+
+/// A dense row-major array in a part of a DeviceMemory, which must outlive it.
+template <typename T, std::size_t rank>
+class DevicePart : public View<T, rank> {
+ public:
+  template <std::integral... Extent>
+  requires(sizeof...(Extent) == rank) DevicePart(DeviceMemory& memory, Extent... extent)
+      : View<T, rank>(reinterpret_cast<T*>(memory.take(bytes_of_part<T>(extent...))),
+                      {static_cast<std::size_t>(extent)...}),
+        bytes_(sizeof(T) * (static_cast<std::size_t>(extent) * ...)) {}
+
+  /// Copies all elements of the array from host memory; returns when the copy is complete.
+  void copy_from(const T* host) {
+    check(cudaMemcpy(this->data(), host, bytes_, cudaMemcpyHostToDevice));
+  }
+
+  /// Copies all elements to host memory; returns when the copy is complete.
+  void copy_to(T* host) const {
+    check(cudaMemcpy(host, this->data(), bytes_, cudaMemcpyDeviceToHost));
+  }
+
+ private:
+  std::size_t bytes_;
+};
+
+}  // namespace staircase
