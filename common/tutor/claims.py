@@ -73,7 +73,7 @@ STEPS = {
         "12_two_step_prefetch": "", "13_recursive_inversion": "block_barriers",
         "14_polling_warp": "block_barriers", "15_precomputed_product": "shared_stores", "16_batched_loads": "global_loads",
         "17_asynchronous_copies": "shared_stores", "18_distributed_shared_memory": "global_atomics",
-        "19_vectorised": "vectors", "20_pipelined_rows": "team_barriers"},
+        "19_vectorised": "vectors", "20_pipelined_rows": "team_barriers", "21_tensor_core_inversion": "shared_loads"},
     "cholesky": {
         "01_left_looking": "writes", "02_blocked": "lines", "03_openmp_tasks": "tasks", "04_vectorised": "vectors",
         "05_naive_cuda": "launches", "06_panel_and_update": "launches", "07_tiled_update": "global_loads",
@@ -89,7 +89,7 @@ STEPS = {
         "05_all_reduce": "team_barriers", "06_teams": "", "07_naive_cuda": "launches",
         "08_warp_reduction": "block_barriers, global_atomics", "09_in_place_pairs": "global sectors", "10_graph": "kernels",
         "11_persistent_kernel": "launches", "12_schur": "shared_stores", "13_blocked_schur": "block_barriers",
-        "14_paired_steps": ""},
+        "14_paired_steps": "", "15_persistent_blocks": "launches"},
     "durbin_levinson_batched": {
         "01_openmp": "regions", "02_naive_cuda": "launches", "03_register_resident": "sectors per global request",
         "04_system_per_block": ("sectors per global request", {"n": 96}),

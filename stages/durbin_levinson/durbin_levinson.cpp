@@ -223,7 +223,9 @@ const staircase::Workload<Problem, 2> workload{
                 {"13_blocked_schur", traffic_of_launches},
                 {"14_paired_steps", traffic_of_launches}},
     // At most 16 blocks of 256 threads, each of which stores 32 elements of a row.
-    .limits = {{"11_persistent_kernel", {{"n", 131072}}}, {"12_schur", {{"n", 131072}}}}};
+    .limits = {{"11_persistent_kernel", {{"n", 131072}}},
+               {"12_schur", {{"n", 131072}}},
+               {"15_persistent_blocks", {{"n", 131072}}}}};
 
 }  // namespace
 

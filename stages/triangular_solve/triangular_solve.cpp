@@ -504,7 +504,8 @@ const staircase::Workload<Problem, 2> workload{
                 {"15_precomputed_product", traffic_of_rows},
                 {"16_batched_loads", traffic_of_rows},
                 {"17_asynchronous_copies", traffic_of_rows},
-                {"18_distributed_shared_memory", traffic_of_rows}},
+                {"18_distributed_shared_memory", traffic_of_rows},
+                {"21_tensor_core_inversion", traffic_of_rows}},
     .limits = {{"04_naive_cuda", {{"rhs", 1}}},
                {"05_blocked_cuda", {{"rhs", 1}}},
                {"06_inverted_blocks", {{"rhs", 1}}},
@@ -518,7 +519,8 @@ const staircase::Workload<Problem, 2> workload{
                {"15_precomputed_product", {{"rhs", 1}}},
                {"16_batched_loads", {{"rhs", 1}}},
                {"17_asynchronous_copies", {{"rhs", 1}}},
-               {"18_distributed_shared_memory", {{"rhs", 1}}}},
+               {"18_distributed_shared_memory", {{"rhs", 1}}},
+               {"21_tensor_core_inversion", {{"rhs", 1}}}},
     .finish = finish};
 
 }  // namespace

@@ -350,6 +350,10 @@ def durbin_levinson(stage):
         yield from stays_in_registers(stage, number, name, n)
     yield from synchronises_rarely(stage, "13_blocked_schur", n)
     yield from synchronises_rarely(stage, "14_paired_steps", n)
+    persistent = stage("15_persistent_blocks")
+    yield "stage 15 executes all steps in one launch", persistent.launches() == 1
+    yield "stage 15 waits at one barrier per thread block and 64 steps", (
+        persistent.sum(".*", "block_barriers") == -(-n // 64) * persistent.sum(".*", "blocks"))
 
 
 def stays_in_registers(stage, number, name, n):
@@ -802,6 +806,10 @@ def triangular_solve(stage):
            requests(asynchronous, "substitute_rows", "global_atomics")
            - requests(clustered, "substitute_rows", "global_atomics")
            == 2 * same_cluster + steps - -(-steps // 8))
+    tensor_cores = stage("21_tensor_core_inversion")
+    yield ("stage 21 executes less than half of the shared-memory load requests of stage 18",
+           requests(tensor_cores, "substitute_rows", "shared_loads")
+           < 0.5 * requests(clustered, "substitute_rows", "shared_loads"))
     for name, counters in (("11", register_tiled), ("12", two_step)):
         yield f"stage {name} launches one kernel", counters.launches() == 1
         yield (f"stage {name} loads as many sectors of L as stage 08",

@@ -6,7 +6,7 @@
 ///          of a cluster run at the same time, and clusters claim their indices as they start.
 /// Expect:  seven of eight links no longer lead through the L2 cache.
 /// Run:     ./climb triangular_solve --stages 17,18
-/// Next:    nothing; this is the last stage.
+/// Next:    21_tensor_core_inversion inverts diagonal blocks on tensor cores.
 
 #include "../pairs.hpp"
 
