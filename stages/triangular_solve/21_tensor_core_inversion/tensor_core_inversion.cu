@@ -5,7 +5,7 @@
 /// Legal:   the same products are computed, and added up in another order.
 /// Expect:  the time before the first link is several microseconds shorter.
 /// Run:     ./climb triangular_solve --stages 18,21
-/// Next:    nothing; this is the last stage.
+/// Next:    21_tensor_core_inversion inverts diagonal blocks on tensor cores.
 
 #include "../pairs.hpp"
 
@@ -32,14 +32,14 @@ constexpr unsigned across = 16;                // threads that share a row of L
 constexpr unsigned share = across / lanes;     // rows per thread
 constexpr unsigned held = block / 2 / across;  // pairs of each row per thread
 constexpr unsigned ahead = 3;                  // blocks of L in flight
-constexpr unsigned slots = 4;                  // slots for the unknowns of a block each
+constexpr unsigned slots = 4;                  // slots, each for the unknowns of one block
 constexpr unsigned together = 8;               // thread blocks of a cluster
 constexpr unsigned all_threads = threads + 32;
 constexpr unsigned leaf = 16;          // rows of a square that is inverted column by column
 constexpr unsigned pitch = block + 4;  // elements of a row in shared memory; no bank conflicts
 
 // [parts]
-/// The position of a thread among those that share rows, and the first of these rows.
+/// The position of a thread among the threads that share its rows, and the first of these rows.
 __device__ inline unsigned lane_position() { return threadIdx.x % across; }
 __device__ inline unsigned first_row() { return threadIdx.x / across * share; }
 
@@ -57,7 +57,7 @@ struct Part {
     __syncwarp();
   }
 
-  /// Adds its products with the given unknowns to the sums of its rows.
+  /// Adds the segment's products with the given unknowns to the sums of its rows.
   __device__ void add_products(const Pair<T>* operand, T (&sums)[share]) const {
     for (unsigned m = 0; m < held; ++m) {
       const Pair<T> factor = operand[m * across + lane_position()];
@@ -67,8 +67,8 @@ struct Part {
   }
 };
 
-/// The sum of a row over the sixteen threads, for the four threads that continue with this row. In
-/// each exchange, a thread sends half of its partial sums to its partner and keeps the other half.
+/// Returns the sum of a row over sixteen threads to the four threads that continue with it. In each
+/// exchange, a thread sends half of its partial sums to its partner and keeps the other half.
 template <typename T>
 __device__ T sum_of_row(T (&sums)[share]) {
   unsigned distance = across / 2;
@@ -84,8 +84,8 @@ __device__ T sum_of_row(T (&sums)[share]) {
 // [parts]
 
 // [staged]
-/// Blocks of L that are copied into shared memory. A thread copies the elements that only it reads,
-/// so it waits for no other thread.
+/// Blocks of L that are copied into shared memory. A thread copies the elements that it alone
+/// reads, so it waits for no other thread.
 template <typename T>
 struct Staged {
   Pair<T> pairs[ahead][share][held][threads];
@@ -192,8 +192,8 @@ __device__ void double_squares(Square<T>& square, T (&product)[block / 2][block 
   __syncthreads();
 }
 
-/// Inverts the block on the diagonal from row `first` on, and loads its neighbour on the left.
-/// Beyond the last row of L, the diagonal counts as ones.
+/// Inverts the block on the diagonal that begins in row `first`, and loads its neighbour on the
+/// left. Beyond the last row of L, the diagonal counts as ones.
 template <typename T>
 __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, Square<T>& square,
                        Square<T>& neighbour) {
@@ -251,14 +251,14 @@ __device__ Pair<T> wait_for(T& one, T& other) {
 // [flags]
 
 // [poll]
-/// The unknowns that a thread block receives. Those of other clusters pass through a ring buffer
-/// from the warp that polls. Those of its own cluster are stored here by the other thread blocks.
+/// The unknowns that a thread block receives. Unknowns of other clusters pass through a ring buffer
+/// from the warp that polls. Other thread blocks of its cluster store their unknowns here directly.
 template <typename T>
 struct Seen {
   Pair<T> computed[slots][block / 2], computed_near[together][block / 2];
   TransferBarrier full[slots], read[slots], full_near[together];
 
-  /// Waits for the unknowns of a step. From step `near` on, they come from this cluster.
+  /// Waits for the unknowns of a step. From step `near` on, the unknowns come from this cluster.
   __device__ const Pair<T>* wait_for(unsigned step, unsigned near) {
     if (step < near) {
       full[step % slots].wait(step / slots % 2);
@@ -292,9 +292,9 @@ __device__ void poll(Seen<T>& seen, View<T, 1> x, unsigned near) {
   }
 }
 
-/// Publishes an unknown to the later thread blocks of the cluster, of which each of a row's four
-/// threads serves every fourth, and to all other clusters. NaN means "not yet published", so
-/// infinity is stored for an unknown that is NaN.
+/// Publishes an unknown to the later thread blocks of the cluster and to all other clusters. Each
+/// of a row's four threads serves every fourth of these thread blocks. NaN means "not yet
+/// published", so infinity is stored for an unknown that is NaN.
 template <typename T>
 __device__ void publish(Seen<T>& seen, View<T, 1> x, unsigned row, T value) {
   constexpr T infinity = std::numeric_limits<T>::infinity();
@@ -316,7 +316,7 @@ struct Blocks {
   Square<T> square, neighbour;
 };
 
-/// Solves 64 equations: those of the block index. Clusters claim their indices when they start.
+/// Solves the 64 equations of this thread block. Clusters claim their indices when they start.
 template <typename T>
 __global__ void __launch_bounds__(all_threads, 1)
     substitute_rows(View<const T, 2> l, View<const T, 1> b, View<T, 1> x,
