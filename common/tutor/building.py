@@ -16,6 +16,10 @@ COUNTED = ["-O1", "-fsanitize=thread", "--param", "tsan-instrument-func-entry-ex
 COUNTER = "common/tutor/libcounted_accesses.a"  # defines the callbacks of ThreadSanitizer
 
 
+# An index beyond an array of known extent ends the launch with a finding.
+CHECKED = {"gcc": ["-fsanitize=bounds", "-fno-sanitize-recover=bounds"],
+           "clang": ["-fsanitize=array-bounds", "-fno-sanitize-recover=array-bounds"]}
+LARGEST_SHARED = 48 << 10  # bytes of __shared__ variables of a kernel that are no dynamic shared memory
 WARNINGS = "warnings.txt"  # a file in an output directory: the output of compilers that succeeded
 
 
@@ -85,7 +89,8 @@ def instead(words, target, stage, source, out, places):
 
 def build(places, target, stage, source, out, counted=False):
     """Builds a program from another source than the stage's, in the directory `out`. If `counted`, the program counts its
-    memory accesses. Returns the path of the program; raises NotBuilt if a command fails."""
+    memory accesses. The analysed program also checks the indices of arrays. Returns the path of the program; raises NotBuilt
+    if a command fails."""
     commands = commands_of(places, target)
     if not commands:
         raise NotBuilt(f"the build directory does not know '{target}'")
@@ -97,6 +102,8 @@ def build(places, target, stage, source, out, counted=False):
         if not links:
             # The source may include files from the directory of the stage.
             words += [f"-I{stage.source.parent}"]
+        if not links and target.endswith("-analyze") and "-fsanitize=thread" in words:
+            words += CHECKED["clang" if any("clang" in word for word in words[:2]) else "gcc"]
         if counted:
             words += [str(places.build / COUNTER), "-ldl"] if links else COUNTED
         ran = subprocess.run(confined(words), cwd=places.build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -106,6 +113,23 @@ def build(places, target, stage, source, out, counted=False):
         warned += ran.stdout
     (out / WARNINGS).write_text(warned)
     return program
+
+
+def shared_bytes(program):
+    """The bytes of __shared__ variables that a program for the CPU device declares, by the name of the function."""
+    symbols = subprocess.run(["readelf", "-sW", program], stdout=subprocess.PIPE, text=True, errors="replace", check=False).stdout
+    found = re.findall(r"^\s*\d+:\s+[0-9a-f]+\s+(0x[0-9a-f]+|\d+)\s+TLS\s+\S+\s+\S+\s+\d+\s+(_ZZ\S+)$", symbols, re.MULTILINE)
+    names = subprocess.run(["c++filt"], input="\n".join(name for _, name in found), stdout=subprocess.PIPE, text=True, check=False).stdout
+    sizes = {}
+    for (size, _), name in zip(found, names.splitlines()):
+        function, _, variable = name.rpartition("::")
+        if not variable.startswith("cuda_on_cpu_"):
+            sizes[function] = sizes.get(function, 0) + int(size, 0)
+    largest = {}
+    for function, size in sizes.items():
+        name = re.findall(r"(\w+)(?:<.*>)?\(", function)[0] if re.search(r"\w(?:<.*>)?\(", function) else function
+        largest[name] = max(size, largest.get(name, 0))
+    return largest
 
 
 def warnings_of(out, places):

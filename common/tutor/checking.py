@@ -26,8 +26,11 @@ import claims
 import comparing
 import counting
 import explaining
+import launches
+import naming
 import remarking
 import rules
+import stencils
 from building import NotBuilt
 from counting import Failed, OutOfTime
 from workshop import book
@@ -204,14 +207,37 @@ def compiles(job, programs, eager):
     for what in programs.wanted if eager else ():
         programs.start(what)
     try:
-        programs["plain"]
+        program = programs["plain"]
+        if job.is_cuda and (error := too_much_shared(job, program)):
+            return Step("compiles", False, [f"{error['file']}:{error['line']}: {error['what']}"], {"error": error})
         return Step("compiles", True, [], remarks=building.warnings_of(job.out / "plain", job.places))
     except NotBuilt as not_built:
         error = building.first_error(str(not_built), job.places, job.source)
         place = f"{error['file']}:{error['line']}: " if error["file"] else ""
         says = [place + error["what"]] + ([f"in the line: {error['source']}"] if error["source"] else [])
         says += explaining.of_compiler(error["what"], error["source"])
+        if unclosed := rules.unclosed(job.text):
+            line, function = unclosed
+            says.insert(0, f"{job.places.named(job.source)}:{line}: this brace is not closed"
+                        + (f", in the function {function}" if function else "")
+                        + f": {building.line_of(job.source, line)}")
         return Step("compiles", False, says, {"error": error})
+
+
+def too_much_shared(job, program):
+    """The error that nvcc reports for a kernel with too many bytes of __shared__ variables; None if there is none."""
+    code = rules.without_comments(job.text)
+    names = {name for name, *_ in rules.kernels(code)}
+    if not re.search(r"\b__shared__\b", code):
+        return None
+    for function, size in building.shared_bytes(program).items():
+        if size > building.LARGEST_SHARED:
+            head = next((start for name, _, start, _ in rules.kernels(code) if name == function), 0)
+            found = re.compile(r"\b__shared__\b").search(code, head)
+            return {"file": job.places.named(job.source), "line": rules.line_at(code, found.start() if found else head),
+                    "what": f"{'kernel' if function in names else 'function'} {function} declares {size} bytes of __shared__ variables; the "
+                            f"compiler allows {building.LARGEST_SHARED} bytes per block", "source": ""}
+    return None
 
 
 # --- Agreement with stage zero
@@ -250,10 +276,13 @@ def solution_of_zero(job, name, problem):
     return comparing.read_npy(path)
 
 
-def size_of(problem, cases):
-    """The parameters of a problem that differ between the test cases, as text: "rows = 33, cols = 129"."""
-    differing = [key for key in problem if key != "seed" and len({str(case[key]) for case in cases.values()}) > 1]
-    return ", ".join(f"{key} = {problem[key]}" for key in differing)
+def size_of(job, problem, about):
+    """The parameters of a problem as text: those of its size, and those that differ from the defaults of the program."""
+    cases, defaults = about["test_cases"], {each["name"]: each["default"] for each in about["parameters"]}
+    sizes = claims.PROBLEMS.get(job.stage.workload, {})
+    shown = [key for key in problem if key != "seed" and any(str(case.get(key)) != str(problem[key]) for case in cases.values())
+             and (key in sizes or problem[key] != defaults.get(key))]
+    return ", ".join(f"{key} = {problem[key]}" for key in shown)
 
 
 OUT_OF_BOUNDS = (-6, -7, -11)  # signals after accesses out of bounds: SIGABRT (from the heap's checks), SIGBUS, SIGSEGV
@@ -268,6 +297,8 @@ def ended(failed):
             return f"the program was ended by an access out of bounds (signal {-failed.status})"
         return f"the program was ended by signal {-failed.status}"
     message = re.sub(r"^[\w-]+: ", "", str(failed).splitlines()[0]) if str(failed) else ""
+    if refused := re.match(r"the autocorrelations are not positive definite: (.*)", message):
+        return f"the solution is wrong: {refused[1]} (the input is right, since stage zero solves this problem)"
     return message or f"the program ended with status {failed.status}"
 
 
@@ -327,12 +358,28 @@ def base_of(name):
     return re.split(r"[+-]", name)[0]
 
 
-def partial_sentence(right, wrong, cases, ran):
-    """A sentence about the sizes that fail. The sentence names the last tile if all problems of several whole tiles are
-    correct, and otherwise all failing test cases."""
+def boundary_sentence(right, wrong, cases, sizes):
+    """A sentence on a parameter that separates the right test cases from the wrong ones; None if there is none."""
+    for key in sizes:
+        fine, bad = ({cases[name][key] for name in names} for names in (right, wrong))
+        if len(fine) < 2 or len(bad) < 2:
+            continue
+        if max(fine) < min(bad):
+            of_warp = ": a warp has 32 threads" if max(fine) == 32 else ""
+            return f"right for {key} up to {max(fine)}, wrong from {key} = {min(bad)} on{of_warp}"
+        if max(bad) < min(fine):
+            return f"wrong for {key} up to {max(bad)}, right from {key} = {min(fine)} on"
+    return None
+
+
+def partial_sentence(right, wrong, cases, ran, sizes=(), is_explained=False):
+    """A sentence about the sizes that fail. The sentence names a parameter that separates them; or the last tile, if all
+    problems of several whole tiles are correct and nothing else explains the error; or otherwise all failing test cases."""
+    if not is_explained and (boundary := boundary_sentence(right, wrong, cases, sizes)):
+        return boundary
     partial = {name for name in wrong if base_of(name) != name}
     whole = sorted({base_of(name) for name in cases if base_of(name) != name and base_of(name) in cases})
-    if partial and len(whole) > 1 and all(name in right for name in whole):
+    if not is_explained and partial and len(whole) > 1 and all(name in right for name in whole):
         return "whole tiles agree, also several of them, and sizes with a partial last tile do not: look at the last tile"
     left = "" if len(ran) == len(cases) else f" ({len(cases) - len(ran)} test cases were not tried)"
     return f"wrong for: {', '.join(dict.fromkeys(wrong))}; right for: {', '.join(dict.fromkeys(right)) or 'none'}{left}"
@@ -369,7 +416,7 @@ def compared(job, program, on):
     for precision, (name, problem) in itertools.product(about["precisions"], cases.items()):
         if len(wrong) >= ENOUGH and not (precision == about["precisions"][0] and name in bases):
             continue  # from here on, only problems of whole tiles matter
-        job.progress(f"{on}: {name} ({size_of(problem, cases)}), {precision}")
+        job.progress(f"{on}: {name} ({size_of(job, problem, about)}), {precision}")
         before = counting.seconds_left()
         try:
             # Leaves time for the analysis, which should find the cause of a wrong result even if another test case does not
@@ -378,7 +425,7 @@ def compared(job, program, on):
                 found = wrong_case(job, program, name, problem, precision, ranks)
         except OutOfTime as late:
             of_case = before - max(0, counting.seconds_left()) if job.seconds else begun
-            unfinished = f"{name} ({size_of(problem, cases)}), {precision}"
+            unfinished = f"{name} ({size_of(job, problem, about)}), {precision}"
             if of_case > begun / 2:  # this test case took more time than all earlier ones
                 wrong[name, precision] = WrongCase(name, problem, precision, [ended(late)], comparing.Solution((), []), failed=late)
             break
@@ -393,26 +440,71 @@ def compared(job, program, on):
         return Step(on, True, [f"{len(right)} test cases with awkward sizes"]), []
     worst = list(wrong.values())
     first = worst[0]
-    says = [f"{first.name} ({size_of(first.problem, cases)}), {first.precision}: {first.says[0]}"]
+    says = [f"{first.name} ({size_of(job, first.problem, about)}), {first.precision}: {first.says[0]}"]
     names = [case.name for case in worst]
     if not isinstance(first.failed, OutOfTime):
-        says += explaining.of_cases(job.stage.workload, worst) or first.says[1:]
-        says.append(partial_sentence(right, names, cases, {*names, *right}))
+        explained = of_stencil(job, program, worst, ranks)
+        says += explained or explaining.of_cases(job.stage.workload, worst) or first.says[1:]
+        if any("rounding errors of f32" in sentence for sentence in says):
+            says += explaining.of_floats(job.text, job.stage.source.read_text())
+        sizes = [key for key in claims.PROBLEMS.get(job.stage.workload, {}) if key in first.problem]
+        says.append(partial_sentence(right, names, cases, {*names, *right}, sizes, bool(explained)))
+        if unfinished and f"{first.name} (" not in unfinished:
+            says.append(f"another test case did not end: {unfinished}")
     says.append(f"it fails in {len(wrong)} of {len(right) + len(wrong)} test cases")
     return Step(on, False, says, {"case": first.name, "problem": first.problem, "precision": first.precision,
                                   "failing": names}), worst
 
 
+def of_stencil(job, program, wrong, ranks):
+    """Sentences about a wrong field: the number of steps after which it is right, or how one step differs from the right one."""
+    solved = [case for case in wrong if case.solution is not None and "steps" in case.problem]
+    if not solved or any("rounding errors of f32" in sentence for case in wrong for sentence in case.says):
+        return []
+    first = solved[0]
+
+    def is_right_after(case, steps):
+        try:
+            right = solution_of_zero(job, f"{case.name} after {steps}", case.problem | {"steps": steps})
+        except Failed:
+            return False
+        return right.shape == case.solution.shape and not comparing.differences(case.solution, right, case.tolerance)
+
+    short = [case for case in solved if case.problem["steps"] <= stencils.MOST_STEPS]
+    for case in sorted(short, key=lambda case: -case.problem["steps"])[:2]:
+        if sentence := stencils.of_steps(case.problem["steps"], lambda steps, case=case: is_right_after(case, steps)):
+            return [f"in {case.name}, {sentence}"]
+    if job.stage.workload != "advection":
+        return []
+    problem = first.problem | stencils.PROBE
+    with tempfile.TemporaryDirectory() as directory:
+        output = pathlib.Path(directory, "solution.npy")
+        try:
+            wanted = solution_of_zero(job, "probe of the stencil", problem)
+            solve(program, problem, first.precision, ranks, output)
+            found = comparing.read_npy(output)
+        except OutOfTime:
+            raise
+        except (Failed, OSError):
+            return []
+    cols = problem["cols"]
+    as_rows = [[each.values[i * cols:(i + 1) * cols] for i in range(problem["rows"])] for each in (found, wanted)]
+    sentence = stencils.explanation(problem, *as_rows)
+    return [f"in one step of {problem['rows']} x {cols} random values, {sentence}"] if sentence else []
+
+
 # --- Analysis
 
-def error_sentences(error, places, source):
+def error_sentences(error, places, source, stages_text=""):
     """Sentences about an error that the CPU device reports, with one or two lines of the source, and advice."""
     says = [f"{error['kind']}: {error['sentence']}"]
+    name = error.get("variable", {}).get("name")
     for key in ("", "other_"):
         if error[f"{key}line"]:
-            path = pathlib.Path(os.path.normpath(places.build / error[f"{key}file"]))
-            says.append(f"{places.named(path)}:{error[f'{key}line']}: {building.line_of(path, error[f'{key}line'])}")
-    return says + explaining.of_error(error, places, source)
+            path, line = pathlib.Path(os.path.normpath(places.build / error[f"{key}file"])), error[f"{key}line"]
+            line = naming.line_of_statement(path.read_text(errors="replace"), line, name) if name and path.exists() else line
+            says.append(f"{places.named(path)}:{line}: {building.line_of(path, line)}")
+    return says + explaining.of_error(error, places, source, stages_text)
 
 
 def line_at(program, place, name):
@@ -461,9 +553,12 @@ def reports(job, programs, cases, precision):
             # The result of an exercise must be complete, so bytes of the result that were never written are an error here.
             found = report["errors"] + [note for note in report["notes"] if note["kind"] == "unwritten bytes"]
             errors = [error for error in found if not is_of_stage(job, error, problem, precision)]
-            # Unwritten elements that a copy finds are mostly a consequence of an error in a kernel, so they come last.
-            errors.sort(key=lambda error: error["kind"] in ("uninitialised read", "unwritten bytes") and not error["kernel"])
-            yield counters, report, error_sentences(errors[0], job.places, job.source) if errors else None
+            # Unwritten elements that a copy finds are mostly a consequence of an error in a kernel. A value that was computed
+            # from an unwritten value is a consequence of the first one.
+            errors.sort(key=lambda error: (error["kind"] in ("uninitialised read", "unwritten bytes") and not error["kernel"],
+                                           error["kind"], error.get("order", 0)))
+            stages_text = job.stage.source.read_text()
+            yield counters, report, error_sentences(errors[0], job.places, job.source, stages_text) if errors else None
         else:
             counters, race = counting.of_processor(programs["counted"], problem, precision, messages_for(job, programs))
             yield counters, {}, race_sentences(race, programs["counted"], job) if race else None
@@ -497,30 +592,35 @@ def cannot_be_analysed(because):
 
 
 def is_clean(job, programs, wrong):
-    """The step *clean*, and the counters and the report of the first analysed problem. The analysis runs the failing test
-    cases, or a few small problems if no test case fails."""
+    """The step *clean*, and the counters, the report, the problem and the precision of the first analysed problem. The
+    analysis runs the failing test cases, or a few small problems if no test case fails."""
     if not is_watched(job, programs):
-        return cannot_be_analysed("this needs GCC, and for stages on ranks also the programs of the tests"), {}, {}
+        return cannot_be_analysed("this needs GCC, and for stages on ranks also the programs of the tests"), {}, {}, {}, ""
     about = described(programs["plain"])
     cases = about["test_cases"]
+    is_tiny = False
     if wrong:
         most = size_of_problem(job, claims.claim_of(job.stage.workload, job.stage.name).problem)
         others = sorted((case for case in wrong[1:] if not isinstance(case.failed, OutOfTime) and
                          size_of_problem(job, case.problem) <= most), key=lambda case: -size_of_problem(job, case.problem))
-        few = [(case.problem, case.precision) for case in [wrong[0], *others[:1], *others[1:][-1:]]]
+        # A problem of one element tells little about the elements that are wrong.
+        is_tiny = others and size_of_problem(job, wrong[0].problem) <= max(1, wrong[0].problem.get("steps", 1))
+        is_tiny = is_tiny and wrong[0].solution is None
+        order = [*others[:1], wrong[0]] if is_tiny else [wrong[0], *others[:1]]
+        few = [(case.problem, case.precision) for case in [*order, *others[1:][-1:]]]
     else:
         few = [(problem, about["precisions"][0]) for problem in few_problems(job, cases)]
-    has_tasks, analysed, remarks = False, [], []
-    because, first = "no problem was analysed", ({}, {})
+    has_tasks, analysed, remarks, unwritten = False, [], [], None
+    because, first = "no problem was analysed", ({}, {}, {}, "")
     for problem, precision in few:
-        job.progress(f"clean: {size_of(problem, cases | {'': problem})}")
+        job.progress(f"clean: {size_of(job, problem, about)}")
         try:
             counters, report, found = next(reports(job, programs, [problem], precision))
         except OutOfTime as late:
             because = str(late)
             if analysed and not wrong:
                 return Step("clean", None, [f"{len(analysed)} problems are clean; then the time limit was reached, while this one ran: "
-                                            f"{size_of(problem, cases | {'': problem})}; --seconds allows more time"],
+                                            f"{size_of(job, problem, about)}; --seconds allows more time"],
                             finished=False), *first
             break
         except Failed as failed:
@@ -528,15 +628,25 @@ def is_clean(job, programs, wrong):
             if failed.status in OUT_OF_BOUNDS or (not wrong and failed.status not in (2, 77)):
                 return Step("clean", False, [because]), *first
             continue
-        first = (counters, report) if not analysed else first
+        first = (counters, report, problem, precision) if not analysed else first
+        if not wrong and not found and job.is_cuda:
+            remarks += [remark for remark in of_waste(job, report, problem, precision)
+                        if not any(words in remark and words in each for each in remarks for words in ("grid of", "reach this barrier"))]
         remarks += [remark for remark in remarking.of_report(report, job.places, job.source) if remark not in remarks]
         has_tasks = has_tasks or counters.get("tasks", 0) > 0
+        if found and is_tiny and problem != wrong[0].problem and found[0].startswith(("unwritten bytes", "uninitialised read")):
+            unwritten = Step("clean", False, found, remarks=remarks), counters, report, problem, precision
+            continue  # an access out of bounds of the tiny problem says more
+        if found and unwritten and not found[0].startswith("out of bounds"):
+            return unwritten
         if found:
-            return Step("clean", False, found, remarks=remarks), counters, report
+            return Step("clean", False, found, remarks=remarks), counters, report, problem, precision
         if job.is_cuda and not counters.get("launches"):
             because = "no kernel ran"
             continue
         analysed.append(problem)
+    if unwritten:
+        return unwritten
     if not analysed:
         return cannot_be_analysed(because), *first
     if job.is_cuda:
@@ -553,24 +663,57 @@ def size_of_problem(job, problem):
     return math.prod(problem[name] for name in claims.PROBLEMS[job.stage.workload])
 
 
-def with_analysis(job, agreement, wrong, clean, counters, report):
+def report_of_stage(job, problem, precision):
+    """The report of the stage's own source for a problem; empty if it has none."""
+    try:
+        counters_of_stage(job.places, job.stage, problem, precision)
+    except Failed:
+        return {}
+    return REPORTS.get((job.stage.workload, job.stage.name, precision, *problem.items()), {})
+
+
+def of_waste(job, report, problem, precision):
+    """Remarks on thread blocks without work, and on barriers that not all threads reach, in a correct solution."""
+    own = report_of_stage(job, problem, precision)
+    return [*launches.of_waste(report, own, job.text), *launches.of_partial_barriers(report, own, job.places)]
+
+
+def with_analysis(job, agreement, wrong, clean, counters, report, problem, precision):
     """Adds sentences from the analysis to the step *agrees* if it failed."""
     if agreement.passed is not False or isinstance(wrong[0].failed, OutOfTime):
         return
     first = wrong[0]
     says = []
     if explaining.is_nan(agreement.says[0]):
-        says += explaining.of_nan(agreement.says[0], first.wanted, report)
+        says += explaining.of_nan(agreement.says[0], first.wanted, report, job.text, job.stage.source.read_text())
     if first.failed is not None and first.failed.status in OUT_OF_BOUNDS and clean.passed is False and len(clean.says) > 1:
         says += clean.says[:2]
-    if job.is_cuda and counters and first.solution is not None:
-        try:
-            stages = counters_of_stage(job.places, job.stage, first.problem, first.precision)
-        except Failed:
-            stages = {}
-        says += explaining.of_missing(counters, stages)
-        says += explaining.of_transposed(report, job.places)
+    if job.is_cuda and report:
+        own = report_of_stage(job, problem, precision)
+        was_ended = clean.passed is False and clean.says[0].split(":")[0] in ENDING
+        shapes = [*launches.of_shapes(report, own, job.text), *launches.of_arrays(report, own, job.text)]
+        says += shapes if was_ended else launches.of_wrong(report, own, job.text, job.places, clean.passed is not False,
+                                                              4 if precision == "f32" else 8)
+        if not was_ended and first.solution is not None:
+            says += explaining.of_transposed(report, job.places)
+        if re.search(r"exchanged|has blocks of|same array", " ".join(shapes)):
+            agreement.says = [sentence for sentence in agreement.says if not sentence.endswith("look at the last tile")]
+        agreement.says += of_block_size(report, agreement.says)
+    if not any("__shfl" in sentence for sentence in says):
+        says += explaining.of_lost_values(job.text)
     agreement.says[1:1] = says
+
+
+ENDING = ("out of bounds", "illegal device access", "deadlock", "divergent barrier", "use after free")  # findings that end a launch
+
+
+def of_block_size(report, says):
+    """A sentence if the largest right size is the number of threads of a block."""
+    found = re.search(r"right for \w+ up to (\d+),", " ".join(says))
+    threads = {math.prod(shape["block"]) for kernel in report.get("kernels", []) for shape in kernel["shapes"]}
+    if found and int(found[1]) in threads and int(found[1]) > 1:
+        return [f"{found[1]} is the number of threads of a block, so the error begins with the second block"]
+    return []
 
 
 # --- The optimisation of the step
@@ -716,6 +859,8 @@ def is_optimised(job, programs):
     yours = with_uses(counters, claim, job.text)
     says, well, table = [] if has_changed(job) else [unchanged], True, {}
     own = counters_of_stage(job.places, job.stage, claim.problem, precision)
+    own_report = own_report_lines(job, claim, precision)
+    idle = few_threads(counters, own, report, job.places) if job.is_cuda else []
     for name in claim.counters:
         fine, sentence = verdict(name, yours[name], stages[name], before[name])
         table[name] = {"yours": yours[name], "stage": stages[name], "before": before[name], "reached": fine}
@@ -723,6 +868,11 @@ def is_optimised(job, programs):
         if not fine and stages[name] < before[name]:
             says += worst_line(report, name, job.places)
         well = well and fine
+    if not well and job.is_cuda:
+        # One thread that does the work of many makes other counters large, too, and their usual meaning would mislead.
+        says = idle + ([sentence.split(": each thread still")[0] for sentence in says] if idle else says)
+        says += launches.of_shapes(report, own_report, job.text)
+        says += [] if idle else launches.of_barriers(report, own_report, job.places)
     # Promises are checked only if the optimisation is present. If it is missing, only this is reported.
     for promise in claims.promises_of(job.stage.workload, job.stage.name, job.stage.source.suffix) if well else ():
         mine, stages_own = counters.get(promise.counter, 0), own.get(promise.counter, 0)
@@ -730,9 +880,50 @@ def is_optimised(job, programs):
             says.append(f"{number(mine)} (stage: {number(stages_own)}) {promise.sentence}")
             says += worst_line(report, promise.counter, job.places) if promise.at_most else []
             table[promise.counter] = {"yours": mine, "stage": stages_own, "before": None, "reached": False}
+            if promise.counter.startswith("shared"):
+                says += launches.of_atomics(report, own_report, job.places)
             well = False
-    remarks = remarking.of_counters(report, own_report_lines(job, claim, precision), job.places, job.source)
+    if well and (missing := claims.missing_libraries(job.text, job.stage.source.read_text(), counters)):
+        says, well = says + missing, False
+    remarks = [remark for remark in remarking.of_counters(report, own_report, job.places, job.source)
+               if not any(remark.split(": ")[0] in sentence and "per request" in " ".join(says) for sentence in says)]
+    if well and job.is_cuda:
+        remarks += launches.of_right(report, own_report, job.text, job.places)
     return Step("optimised", well, says, {"counters": table}, remarks=remarks)
+
+
+def is_accepted(job, claim, counters, text, precision):
+    """Whether a solution with these counters and this text would pass the step *optimised*, if it is correct."""
+    if not claim.counters:
+        return False
+    stages, before = counters_to_compare(job, claim, precision)
+    own = counters_of_stage(job.places, job.stage, claim.problem, precision)
+    yours = with_uses(counters, claim, text)
+    if claims.missing_libraries(text, job.stage.source.read_text(), counters):
+        return False
+    return all(verdict(name, yours[name], stages[name], before[name])[0] for name in claim.counters) and all(
+        claims.is_kept(promise, counters.get(promise.counter, 0), own.get(promise.counter, 0))
+        for promise in claims.promises_of(job.stage.workload, job.stage.name, job.stage.source.suffix))
+
+
+def few_threads(counters, own, report, places):
+    """Sentences about the work of many threads that few threads or few lanes do."""
+    threads, needed = counters.get("threads", 0), own.get("threads", 0)
+    lanes, in_stage = (each.get("lanes per global request", 0) for each in (counters, own))
+    if needed >= 64 and 0 < threads * 8 < needed:
+        ran = "1 thread ran" if threads == 1 else f"{number(threads)} threads ran"
+        return [f"{ran} (stage: {number(needed)}): {'one thread does' if threads == 1 else 'few threads do'} the work of all; launch about as many "
+                "threads as the stage"]
+    lines = [line for kernel in report.get("kernels", []) for line in kernel["lines"] if line["access"].startswith("global")]
+    # A block of less than a warp has no more lanes.
+    most = max((math.prod(shape["block"]) for kernel in report.get("kernels", []) for shape in kernel["shapes"]), default=32)
+    if in_stage >= 8 and 0 < lanes < claims.FEW_LANES * min(in_stage, most) and lines:
+        fewest = max(lines, key=lambda line: line["requests"] * (32 - line["lanes"] / line["requests"]))
+        path = pathlib.Path(os.path.normpath(places.build / fewest["file"]))
+        return [f"{lanes:.3g} lanes take part in a request to global memory (stage: {in_stage:.3g}): most threads of a warp are idle, or one "
+                "thread does the work of many; let each thread do a part",
+                f"most of these requests: {places.named(path)}:{fewest['line']}: {building.line_of(path, fewest['line'])}"]
+    return []
 
 
 def own_report_lines(job, claim, precision):
@@ -779,9 +970,9 @@ def check(job, eager=True):
         if not wrong:
             yield agreement
         asks = "clean"
-        clean, counters, report = is_clean(job, programs, wrong)
+        clean, *analysed = is_clean(job, programs, wrong)
         if wrong:
-            with_analysis(job, agreement, wrong, clean, counters, report)
+            with_analysis(job, agreement, wrong, clean, *analysed)
             yield agreement
         yield clean
         if agreement.passed and agreement.finished and clean.passed is not False and clean.finished:

@@ -107,13 +107,15 @@ class Promise:
     sentence: str = ""
 
 
+FEW_LANES = 0.6  # so small a part of the lanes of the stage's requests is too few
+
 # The factors allow for other sizes of tiles and thread blocks. The following errors exceed the factors by far: a thread that
 # computes a whole row or the whole result, idle lanes, exchanged indices, and unused shared memory.
 PROMISES = {
     ".cu": [
         Promise("threads", 1 / 8, 16, unless_below=64, sentence="threads ran: each thread should compute about as many elements as in "
                 "the stage"),
-        Promise("lanes per global request", 0.6, None, unless_below=2, sentence="lanes take part in a request to global memory: most "
+        Promise("lanes per global request", FEW_LANES, None, unless_below=2, sentence="lanes take part in a request to global memory: most "
                 "threads of a warp are idle, or one thread does the work of many"),
         Promise("global_loads excess", None, 1.5, more=0.25, sentence="times the sectors that the same bytes need are loaded: "
                 "neighbouring threads load elements that are not neighbours in memory; are x and y, or row and column, exchanged?"),
@@ -129,6 +131,7 @@ PROMISES = {
                 "they wait for each other")],
     ".cpp": [
         Promise("accesses", None, 4, sentence="accesses to memory: the same elements are loaded and stored again and again"),
+        Promise("messages", 1 / 8, None, unless_below=1, sentence="messages between ranks: the ranks do not exchange the cells at their borders"),
         Promise("regions", 1e-9, None, unless_below=1, sentence="teams of threads: no loop runs in parallel"),
         Promise("share of one thread", None, 1, more=0.5, sentence="of all accesses are made by one thread: the other threads of the team "
                 "have nearly nothing to do")],
@@ -136,6 +139,20 @@ PROMISES = {
 
 # By stage: the promises that some good solutions do not keep, because the counters depend on the timing of threads.
 WITHOUT = {("triangular_solve", "14_polling_warp"): {"block_barriers"}}
+
+
+# By library: a pattern of what a program calls of it.
+LIBRARIES = {"cuBLAS": r"\bcublas[A-Z]\w*", "cuFFT": r"\bcufft[A-Z]\w*", "NCCL": r"\bnccl[A-Z]\w*", "MPI": r"\bMPI_[A-Z]\w*|\bmpi::"}
+
+
+def missing_libraries(text, stages_text, counters):
+    """Sentences about libraries that the stage calls, if a solution calls none of them, and launches no kernel either."""
+    wanted = [name for name, pattern in LIBRARIES.items() if re.search(pattern, stages_text)]
+    if any(re.search(LIBRARIES[name], text) for name in wanted) or counters.get("launches", 0):
+        return []
+    return [f"nothing of {name} is called (the stage calls it)" + (
+        ": the ranks do not share the work" if name == "MPI" else ", and no kernel is launched: the work is not on the GPU")
+            for name in wanted]
 
 
 def promises_of(workload, stage, suffix):

@@ -7,6 +7,8 @@ import dataclasses
 import math
 import struct
 
+import stencils
+
 
 @dataclasses.dataclass
 class Solution:
@@ -81,11 +83,24 @@ def is_rounded(solution, reference, bounds, wrong):
     return all(error < ROUNDED[1] for error in errors) and max(errors) > ROUNDED[0]
 
 
+def max_error(solution, reference, bounds, wrong):
+    """The largest error of wrong elements, divided by their scales."""
+    return max(abs(solution.values[place] - reference.values[place]) / (bounds[place] or 1) for place in wrong)
+
+
+def is_simple(ratio):
+    """Whether a factor, or its inverse, is a small integer other than one."""
+    return any(abs(abs(value) - round(abs(value))) < 1e-6 and round(value) not in (0, 1) and abs(value) < 100
+               for value in (ratio, 1 / ratio if ratio else 0.0))
+
+
 def guesses(solution, reference, tolerance, bounds, wrong):
     """Yields at most one sentence, about a pattern in the wrong elements."""
     count = len(solution.values)
     if is_rounded(solution, reference, bounds, wrong):
-        yield "the errors are as large as the rounding errors of f32: is a value of a wider type stored as float?"
+        digit = max(1, math.floor(-math.log10(max_error(solution, reference, bounds, wrong))) + 1)
+        yield (f"the result is wrong from the {digit}th digit on, and the errors are as large as the rounding errors of f32: is a value of "
+               "a wider type stored as float?")
         return
 
     def fits(place, wanted):
@@ -103,15 +118,25 @@ def guesses(solution, reference, tolerance, bounds, wrong):
         yield "each wrong element has the value of the transposed element: are row and column exchanged?"
         return
     ratios = {round(solution.values[place] / reference.values[place], 6) for place in wrong if reference.values[place]}
-    if len(ratios) == 1 < len(wrong) and math.isfinite(ratio := next(iter(ratios))):
+    if len(ratios) == 1 < len(wrong) and math.isfinite(ratio := next(iter(ratios))) and is_simple(ratio):
         yield f"each wrong element is {ratio:g} times the correct value"
         return
     for shift, name in ((1, "next element"), (-1, "previous element"), (n, "element one row below"), (-n, "element one row above")):
         inner = [place for place in wrong if 0 <= place + shift < count]
-        if len(inner) > 1 and all(fits(place, reference.values[place + shift]) for place in inner):
+        if len({reference.values[place + shift] for place in inner}) > 1 and all(fits(place, reference.values[place + shift])
+                                                                                 for place in inner):
             yield f"each wrong element has the value of the {name}: is an index off by one?"
             return
-    yield from (sentence for sentence in [of_other_element(solution, reference, tolerance, bounds, wrong)] if sentence)
+    yield from (sentence for sentence in [of_other_element(solution, reference, tolerance, bounds, wrong)
+                                          or of_whole_lines(solution, wrong)] if sentence)
+
+
+def of_whole_lines(solution, wrong):
+    """A sentence if the wrong elements of a matrix fill whole rows or columns; None otherwise."""
+    if len(solution.shape) != 2 or min(solution.shape) < 3:
+        return None
+    rows, cols = solution.shape
+    return stencils.of_cells(rows, cols, [divmod(place, cols) for place in wrong], "the elements", "look at the first and the last index")
 
 
 FEW = 400  # number of wrong elements that are searched for among the correct elements

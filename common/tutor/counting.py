@@ -186,9 +186,9 @@ def of_device(program, problem, precision):
         except Failed as failed:
             # The program also ends with a failure status if the analysis found an error. If the result is not finite, the
             # analysis is complete, too.
-            report = json.loads(path.read_text()) if path.exists() else {"errors": [], "kernels": []}
-            is_not_finite = failed.status == 1 and "the solution is wrong" in str(failed)
-            if not report["errors"] and not (report["kernels"] and is_not_finite):
+            report = json.loads(path.read_text()) if path.exists() and path.stat().st_size else {"errors": [], "kernels": []}
+            is_complete = failed.status is not None and failed.status > 0 and failed.status != 77
+            if not report["errors"] and not (report["kernels"] and is_complete and not isinstance(failed, OutOfTime)):
                 raise
             with contextlib.suppress(Failed):  # the record is incomplete if the program ended early
                 record, _ = record_in(failed.output)

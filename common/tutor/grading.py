@@ -38,6 +38,7 @@ WORDS = {True: "yes", False: "no", None: "unknown"}
 LARGEST = 1 << 20  # largest size of a submission in bytes
 PATIENCE = 10  # the stage's own source may take this many time limits, because it also solves the cases by stage zero
 WAITING = 10  # a submission that only waits is stopped after this many times the limit of processor time
+PARTS = 3  # the runs of a check may take this part of the limit of processor time
 PAUSE = 0.2  # seconds between two inspections of a running check
 KEPT = 8  # all files of a submission together may be this many times as large as one file
 BESIDE = ("progress.json", "progress.json.damaged")  # files in directories of working copies that are not submissions
@@ -320,12 +321,18 @@ def with_name(value, path, name):
     return value.replace(path, name) if isinstance(value, str) else value
 
 
+def seconds_of(seconds, *_):
+    """The time limit of a check with a limit of processor time: a test case that does not end is named before this limit stops the
+    whole check, also if the program keeps two processors busy."""
+    return max(5, seconds / PARTS)
+
+
 def check_one(build, workload, stage, kind, directory, source, *limits):
     """The main function of the process that checks one submission. Prints each step as a line of JSON."""
     places = building.Places(ROOT, pathlib.Path(build))
     directory = pathlib.Path(directory)
     confining.CURRENT.append(confining.Confinement(kind, directory, confining.Limits(*map(int, limits))))
-    job = checking.Job(places, workshop.find(ROOT, workload, stage), pathlib.Path(source), directory / "out")
+    job = checking.Job(places, workshop.find(ROOT, workload, stage), pathlib.Path(source), directory / "out", seconds_of(*map(int, limits)))
     for step in checking.check(job):
         print(json.dumps(step.json()), flush=True)
         if step.name == STEPS[-1]:

@@ -7,7 +7,7 @@ import claims
 import workshop
 from checking import number
 
-LONGEST = 24  # maximum number of skeleton lines that are shown
+LONGEST = 60  # maximum number of skeleton lines that are shown
 
 # Constructs, by a pattern that finds them in code, with a description of their effect.
 CONSTRUCTS = {
@@ -158,15 +158,24 @@ def lines_to_change(copy):
         parts.append(f"{'before ' * (not removed)}{where}{f', in [{piece}]' if piece else ''}: {', '.join(wanted)}"
                      + (", with this skeleton" if added and shown < LONGEST else ""))
         parts += ["    " + with_gaps(line) for line in added[:max(0, LONGEST - shown)]]
+        if shown < LONGEST < shown + len(added):
+            parts.append(f"    … ({shown + len(added) - LONGEST} more lines)")
         shown += len(added)
     if len(parts) == 1:
         return f"{copy.name} already has all lines of the stage."
     return "\n".join(parts)
 
 
+def plain(text):
+    """A text without the marks of Markdown for bold and italic words; code between backticks stays as it is."""
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(part if part.startswith("`") else re.sub(r"(\*\*|\*|(?<!\w)_(?=\w[^_]*\w_(?!\w)))(?=\S)(.+?)(?<=\S)(?:\1)", r"\2", part)
+                   for part in parts)
+
+
 def hints_of(copy):
     """Yields the hints of an exercise, from the least to the most specific."""
-    yield symptom(copy)
-    yield "The idea: " + (workshop.idea_of(copy.stage) or copy.stage.idea + ".")
-    yield constructs(copy.stage)
+    yield plain(symptom(copy))
+    yield "The idea: " + plain(workshop.idea_of(copy.stage) or copy.stage.idea + ".")
+    yield plain(constructs(copy.stage))
     yield lines_to_change(copy)

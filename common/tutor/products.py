@@ -85,7 +85,8 @@ def of_rows(a, solution):
         return f"{many} {ranges(group)} of A {are} " + (
             "never added" if count == 0 else f"added {count} times" if count > 0 else f"subtracted {-count} times")
 
-    return "in each element, " + ", and ".join(group_text(*group) for group in sorted(groups.items())) + \
+    parts = [group_text(*group) for group in sorted(groups.items())]
+    return "in each element, " + ", and ".join(parts[:3]) + (", and so on" if len(parts) > 3 else "") + \
         ": look at the loop over the rows, at where the sum starts, and at the row that each thread loads"
 
 
@@ -147,7 +148,7 @@ def of_factors(a, solution):
                            (left(tile, k0, j, m) if second else value(k0 + m, j))
                            for k0 in range(0, rows, tile) for m in range(tile))
             some = [(i, j) for i in range(cols) for j in range(0, cols, max(1, cols // 4))]
-            if rows > 1 and all(near(solution.values[i * cols + j], element(i, j), scale) for i, j in some):
+            if min(rows, cols) > 1 and all(near(solution.values[i * cols + j], element(i, j), scale) for i, j in some):
                 which = "both factors" if first and second else "the first factor" if first else "the second factor"
                 if max(rows, cols) <= tile:
                     return f"row and column are exchanged in {which}: is it read, or stored, at the transposed place?"

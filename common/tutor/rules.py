@@ -106,6 +106,51 @@ def not_void(code):
             yield line_at(code, start), f"the kernel '{name}' must return void"
 
 
+def copies(source, direction):
+    """How many copies between host and device a source contains: those to the device (`in`) or to the host (`out`)."""
+    method, kind = {"in": ("copy_from", "HostToDevice"), "out": ("copy_to", "DeviceToHost")}[direction]
+    return len(re.findall(rf"\b{method}\w*\s*\(|\bcudaMemcpy{kind}\b", without_comments(source)))
+
+
+def unclosed(source):
+    """The brace that is not closed, if the source has more opening than closing braces: its line, and the function around it (None:
+    unknown). It is the one that a closing brace with less indentation would close, or else the last one that is open."""
+    code = without_comments(source)
+    lines = code.splitlines()
+    if code.count("{") <= code.count("}"):
+        return None
+
+    def indentation(number):
+        return len(lines[number - 1]) - len(lines[number - 1].lstrip())
+
+    opened, found = [], None
+    for number, line in enumerate(lines, 1):
+        for place, sign in enumerate(line):
+            if sign == "{":
+                opened.append(number)
+            elif sign == "}" and opened:
+                opening = opened.pop()
+                if found is None and not line[:place].strip() and opening < number and indentation(number) < indentation(opening):
+                    found = opening
+    found = found or opened[-1]
+    heads = [name for name in re.finditer(rf"^[^\s#/}}].*?\b({NAME})\s*\([^;]*?\)\s*\{{", code, re.MULTILINE | re.DOTALL)
+             if line_at(code, name.start()) <= found and name[1] not in ("namespace", "if", "for", "while", "switch")]
+    return found, heads[-1][1] if heads else None
+
+
+def floats(source):
+    """The variables of type float that a source declares: pairs of the line and the name; the name is empty for types such as
+    View<float, 2>."""
+    code = without_comments(source)
+    for declaration in re.finditer(r"\bfloat\b(?!\s*[*&(])(?P<rest>[^;(){}=]*)(?P<end>[;(){}=]?)", code):
+        line, rest = line_at(code, declaration.start()), declaration["rest"]
+        if re.match(r"\s*[,>]", rest):
+            yield line, ""
+            continue
+        parts = rest.split(",") if declaration["end"] in (";", "=") else rest.split(",")[:1]
+        yield from ((line, name[0]) for part in parts if (name := re.search(NAME, part)) and declaration["end"] != "(")
+
+
 def launches(source):
     """The line numbers of all launches with <<<...>>>."""
     code = without_comments(source)
@@ -126,6 +171,13 @@ def early_returns(source, line):
     return []
 
 
+def returns_of(source, kernel):
+    """The lines of the conditional returns of a kernel."""
+    code = without_comments(source)
+    bodies = [body for name, _, _, end in kernels(code) if name == kernel and (body := body_of(code, end))]
+    return [line_at(code, each.start()) for body in bodies for each in re.compile(r"\breturn\s*;").finditer(code, *body)]
+
+
 def arrays_in_shared(source):
     """Yields the shared-memory arrays that a source declares: the name, and the extents as numbers."""
     for declaration in re.finditer(r"__shared__\s+([^;]*);", without_comments(source)):
@@ -133,6 +185,14 @@ def arrays_in_shared(source):
             values = [value_of(source, extent.strip()) for extent in re.findall(r"\[([^\]]*)\]", extents)]
             if all(value for value in values):
                 yield name, values
+
+
+def arrays(source):
+    """All arrays with known extents that a source declares: pairs of the name and the extents."""
+    for name, extents in re.findall(rf"(?:[\w>&*,]\s+|,)({NAME})((?:\s*\[[^\]]+\])+)\s*(?=[;,=)])", without_comments(source)):
+        values = [value_of(source, extent.strip()) for extent in re.findall(r"\[([^\]]*)\]", extents)]
+        if all(value for value in values):
+            yield name, values
 
 
 def shared_elements(source, byte, size):

@@ -41,7 +41,7 @@ ALL = [
             ("i < cols; ++i) {", "i * i < cols; ++i) {")),
     planted("ata 04", "a parenthesis too few", "compiles", "tiled.cu", (DIVIDED, "(cols + tile - 1 / tile")),
     # --- Barriers
-    planted("ata 04", "no barrier before the loop", "clean", ("writes what is read", "tiled.cu:34"),
+    planted("ata 04", "no barrier before the loop", "clean", ("writes what is read|reads what is written", "tiled.cu:34"),
             (LOAD_J + "\n" + BARRIER, LOAD_J + "\n")),
     planted("ata 04", "no barrier after the loop", "clean", ("no barrier between", "tiled.cu:35"),
             (BARRIER + "  }\n", "  }\n")),

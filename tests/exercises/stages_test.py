@@ -8,6 +8,7 @@ import tempfile
 import building
 import checking
 import claims
+import evasions
 import hints
 import tap
 import workshop
@@ -18,6 +19,8 @@ PLACES = building.Places(ROOT, BUILD)
 # These optimisations are timed, not counted.
 UNCOUNTED = {"cholesky": ["23_deeper_mma"], "triangular_solve": ["08_prefetched", "12_two_step_prefetch"],
              "durbin_levinson": ["06_teams", "14_paired_steps"]}
+# Ways to miss the point of a stage that its counters cannot tell from the stage, by workload and stage.
+ACCEPTED = {}
 
 
 def problems(stage):
@@ -38,6 +41,39 @@ def problems(stage):
         reached[name] = checking.is_reached(before[name], own[name], before[name])
     if all(reached.values()):
         yield "the stage before has all of it"
+
+
+def evasions_of(stage):
+    """The cheapest ways to miss the point of a stage: names, and whether the check would accept each of them. The previous stage and the
+    first one for the same device are right without the technique."""
+    claim = claims.claim_of(stage.workload, stage.name)
+    job = checking.Job(PLACES, stage, stage.source, checking.shared(PLACES, stage))
+    precision = checking.common_precision(job, {"plain": BUILD / checking.target_of(stage)})
+    text, suffix = stage.source.read_text(), stage.source.suffix
+    own = checking.counters_of_stage(PLACES, stage, claim.problem, precision)
+    same = stage.before.source.suffix == suffix
+    before = checking.counters_of_stage(PLACES, stage.before, claim.problem, precision) if same else {}
+    yield "the previous stage", checking.is_accepted(job, claim, before, stage.before.source.read_text(), precision)
+    first = stage.before
+    while first.before and first.before.source.suffix == suffix:
+        first = first.before
+    if same and first != stage.before and (BUILD / checking.target_of(first)).exists():
+        naive = checking.counters_of_stage(PLACES, first, claim.problem, precision)
+        yield "the first stage", checking.is_accepted(job, claim, naive, first.source.read_text(), precision)
+    if suffix == ".cpp" or own.get("threads", 0) > own.get("launches",
+                                                           0):  # kernels of libraries are not counted, and one thread is the stage
+        yield "one thread", checking.is_accepted(job, claim, evasions.by_one_thread(own, suffix), text, precision)
+    yield "the host", checking.is_accepted(job, claim, evasions.by_the_host(own), "", precision)
+
+
+def refused(stage):
+    """Yields which of the cheapest ways to miss the point of a stage are accepted, unless this is known."""
+    if not claims.claim_of(stage.workload, stage.name).counters:
+        return
+    accepted = {name for name, is_accepted in evasions_of(stage) if is_accepted}
+    known = ACCEPTED.get((stage.workload, stage.name), set())
+    yield from (f"accepted: {name}" for name in accepted - known)
+    yield from (f"the table ACCEPTED names '{name}', which is refused" for name in known - accepted)
 
 
 def helped(stage):
@@ -75,4 +111,5 @@ def helped(stage):
 stages = [stage for stage in workshop.book.find_stages(ROOT)[WORKLOAD] if stage.before]
 built = [stage for stage in stages if building.has_target(PLACES, checking.target_of(stage))]
 tap.report([(f"{stage.name} is counted, {stage.before.name} is not", problems(stage)) for stage in built]
+           + [(f"{stage.name} is not met by {stage.before.name}, by one thread or by the host", refused(stage)) for stage in built]
            + [(f"{stage.name} has hints and a task", helped(stage)) for stage in stages])

@@ -16,6 +16,7 @@
 #include "../src/driver/image_text.hpp"
 #include "compiler.hpp"
 #include "places.hpp"
+#include "shared_limit.hpp"
 
 namespace cuda_on_cpu::command {
 namespace {
@@ -244,7 +245,13 @@ class Maker {
     // clang++ warns about include paths that a preprocessed text does not use.
     if (compiler().is_clang) command.push_back("-Qunused-arguments");
     append(command, {"-x", "c++-cpp-output", "-c", "-", "-o", object});
-    return run(command, &text);
+    if (const int status = run(command, &text); status != 0 || options_.dry_run) return status;
+    const std::string error = too_much_shared(object, input.path);
+    if (error.empty()) return 0;
+    std::cerr << input.path << ": error: " << error << '\n';
+    std::error_code ignored;
+    fs::remove(object, ignored);
+    return 1;
   }
 
   /// Translates a CUDA source to C++.

@@ -17,6 +17,7 @@ struct Block;
 struct LoadedImage;
 struct Launch;
 struct Operation;
+struct ShuffleForm;
 struct Thread;
 struct Warp;
 
@@ -89,6 +90,12 @@ void asks_outside_mask(const Thread& thread, unsigned absent);
 
 /// Reports threads of one block that wait at different barriers.
 void different_barriers(const Thread& thread, const Thread& other);
+
+/// The threads of a block have met at a barrier; whether some of them have ended before.
+void barrier_opens(const void* place, bool some_have_ended);
+
+/// The lanes of a warp have made a shuffle.
+void shuffled(const Thread& thread, const ShuffleForm& form);
 
 /// The kind of an access. An `atomic_write` does not depend on the old value. An `early_write`
 /// belongs to an asynchronous copy, which may write at any time after its start.

@@ -837,6 +837,17 @@ def analysed_modules(cwd):
           in output, output)
 
 
+def shared_limit(cwd):
+    """More than 48 KiB of variables in shared memory are refused, as ptxas does"""
+    (cwd / "shared.cu").write_text("template <typename T> __global__ void fill(T* x) {\n  __shared__ T a[N], b[1];\n  a[threadIdx.x] = b[0] = *x;\n"
+                                   "  *x = a[0];\n}\nvoid run(double* x) {\n  static thread_local char own[100000];\n  own[0] = 1;\n"
+                                   "  fill<<<1, 1>>>(x);\n  *x = own[0];\n}\n")
+    run(COMMAND, "-DN=6143", "-c", "shared.cu", cwd=cwd)
+    said = run(COMMAND, "-DN=6144", "-c", "shared.cu", "-o", "large.o", cwd=cwd, expected=1).stderr
+    check(said == "shared.cu: error: kernel fill declares 49160 bytes of __shared__ variables; the compiler allows 49152 bytes per block\n"
+          and not (cwd / "large.o").exists(), said)
+
+
 def refusals(cwd):
     """Requests that have no meaning on a CPU are refused with one sentence"""
     for words, message in ((["--optix-ir", "main.cu"], "--optix-ir makes code for a GPU"), ([], "no source"),
@@ -864,7 +875,7 @@ def standards(cwd):
 
 
 CHECKS = (several_files, objects, libraries_first, plain_c, last_kernel, translated, profiler, another_language, dependencies, makefile, cmake, cmake_toolkit, meson, passes, analysis, other_compiler, warnings, names_of_std, uncovered_libraries, shifts, report, sample, thrust, cub, no_toolkit, without_toolkit, order, first_error,
-          nested, spins, modules, analysed_modules, refusals, questions, standards)
+          nested, spins, modules, analysed_modules, shared_limit, refusals, questions, standards)
 
 
 def main():

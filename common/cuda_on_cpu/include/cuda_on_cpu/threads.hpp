@@ -64,6 +64,17 @@ enum class Asks : unsigned char { by_number, by_shift };
 /// is harmless if the program does not use the value, which is unknown here.
 void note_absent_lane(unsigned asking, unsigned absent, Asks asks);
 
+/// What a shuffle is: `xor`, `up`, `down` or `index`, its distance or source lane, and its width.
+/// Without a kind, it is none of CUDA's functions.
+struct ShuffleForm {
+  const char* kind = nullptr;
+  int distance = 0;
+  int width = 32;
+};
+
+/// The lanes of a warp make a shuffle, which has the form that one of them wants.
+void note_shuffle(unsigned lane, const ShuffleForm& form);
+
 inline constexpr unsigned all_lanes = ~0u;
 
 /// The record of a lane in a shuffle.
@@ -73,13 +84,17 @@ struct Shuffle {
   unsigned source;
   Asks asks;
   Value result;
+  ShuffleForm form;
 };
 
 template <typename Value>
 void combine_shuffle(void* const* records) {
+  bool is_noted = false;
   for (unsigned lane = 0; lane < 32; ++lane) {
     auto* mine = static_cast<Shuffle<Value>*>(records[lane]);
     if (mine == nullptr) continue;
+    if (!is_noted) note_shuffle(lane, mine->form);
+    is_noted = true;
     const auto* theirs = static_cast<const Shuffle<Value>*>(records[mine->source]);
     if (theirs == nullptr) {
       note_absent_lane(lane, mine->source, mine->asks);
@@ -93,10 +108,10 @@ void combine_shuffle(void* const* records) {
 /// Returns the value of lane `source`.
 template <typename Value>
 __forceinline__ Value shuffle(unsigned mask, Value value, unsigned source,
-                              Asks asks = Asks::by_number) {
+                              Asks asks = Asks::by_number, ShuffleForm form = {}) {
   static_assert(std::is_trivially_copyable_v<Value> && sizeof(Value) <= 32,
                 "shuffles take values of at most 32 bytes, and tiles no others");
-  Shuffle<Value> record{value, source, asks, value};
+  Shuffle<Value> record{value, source, asks, value, form};
   warp_collective(mask, &record, combine_shuffle<Value>);
   return record.result;
 }
@@ -163,24 +178,26 @@ void __syncwarp(unsigned mask = ~0u);
 template <typename Value>
 __forceinline__ Value __shfl_sync(unsigned mask, Value value, int source, int width = 32) {
   const unsigned base = cuda_on_cpu::lane() & ~(width - 1u);
-  return cuda_on_cpu::shuffle(mask, value, base | (source & (width - 1u)));
+  return cuda_on_cpu::shuffle(mask, value, base | (source & (width - 1u)),
+                              cuda_on_cpu::Asks::by_number, {"index", source, width});
 }
 template <typename Value>
 __forceinline__ Value __shfl_up_sync(unsigned mask, Value value, unsigned delta, int width = 32) {
   const unsigned lane = cuda_on_cpu::lane(), place = lane & (width - 1u);
   return cuda_on_cpu::shuffle(mask, value, place >= delta ? lane - delta : lane,
-                              cuda_on_cpu::Asks::by_shift);
+                              cuda_on_cpu::Asks::by_shift, {"up", int(delta), width});
 }
 template <typename Value>
 __forceinline__ Value __shfl_down_sync(unsigned mask, Value value, unsigned delta, int width = 32) {
   const unsigned lane = cuda_on_cpu::lane(), place = lane & (width - 1u);
   return cuda_on_cpu::shuffle(mask, value, place + delta < unsigned(width) ? lane + delta : lane,
-                              cuda_on_cpu::Asks::by_shift);
+                              cuda_on_cpu::Asks::by_shift, {"down", int(delta), width});
 }
 template <typename Value>
 __forceinline__ Value __shfl_xor_sync(unsigned mask, Value value, int lane_mask, int width = 32) {
   const unsigned lane = cuda_on_cpu::lane(), source = lane ^ unsigned(lane_mask);
-  return cuda_on_cpu::shuffle(mask, value, source <= (lane | (width - 1u)) ? source : lane);
+  return cuda_on_cpu::shuffle(mask, value, source <= (lane | (width - 1u)) ? source : lane,
+                              cuda_on_cpu::Asks::by_number, {"xor", lane_mask, width});
 }
 
 unsigned __ballot_sync(unsigned mask, int predicate);

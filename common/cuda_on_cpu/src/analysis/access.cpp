@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 
 #include "../indestructible.hpp"
 #include "../machine/builtins.hpp"
@@ -222,6 +223,7 @@ void report_stray(const char* address, std::size_t bytes, Kind kind, Place place
       nearest != nullptr &&
       (is_beside_allocations(address) ||
        (offset > -near_bytes && offset < static_cast<std::ptrdiff_t>(nearest->bytes) + near_bytes));
+  if (thread != nullptr) note_accessed(address, bytes);
   if (is_near) {
     const bool dead = !nearest->living;
     const std::string where = "at byte " + std::to_string(offset) + " of allocation " +
@@ -963,17 +965,19 @@ void misaligned(const void* address, std::size_t multiple, const void* place) {
 }
 
 void index_out_of_bounds(const char* array, std::ptrdiff_t index, const void* place) {
-  const std::string sentence =
-      "index " + std::to_string(index) + " is outside an array of type " + array;
   if (is_on_device()) catch_up();
   const Thread* thread = block == nullptr ? nullptr : block->current;
+  const auto report = [&] {
+    add_finding("out of bounds", place_of(place), 0, thread,
+                "index " + std::to_string(index) + " of an array " + array);
+  };
   if (thread == nullptr) {
-    add_finding("out of bounds", place_of(place), 0, nullptr, sentence);
+    report();
     std::exit(1);
   }
   {
-    const DeviceAtWork at_work;
-    add_finding("out of bounds", place_of(place), 0, thread, sentence);
+    const DeviceAtWork at_work;  // the program's own functions for strings may be instrumented
+    report();
   }
   fail_launch(cudaErrorIllegalAddress);
 }
@@ -1020,6 +1024,146 @@ std::string shared_byte_text(std::size_t offset) {
   return "";
 }
 
+static std::vector<ThreadVariable> find_shared_variables() {
+  std::vector<ThreadVariable> found;
+  for (const ThreadVariable& variable : thread_variables(program(), ""))
+    if (use_of(variable.offset) == Use::variable) found.push_back(variable);
+  return found;
+}
+
+/// The variables in shared memory of the program.
+static const std::vector<ThreadVariable>& shared_variables() {
+  static const auto& all = indestructible_from(find_shared_variables);
+  return all;
+}
+
+/// The bytes of a stretch of memory that a kernel has stored and nothing has read since.
+/// \param owner of the bytes, if they are shared memory
+static Unread unread_of(const Shadow& shadow, std::size_t offset, std::size_t bytes,
+                        std::uint32_t owner) {
+  Unread unread;
+  unread.of_bytes = bytes;
+  for (std::size_t byte = 0; byte + 4 <= bytes; byte += 4) {
+    const Cell* cell = shadow.own_cell(offset + byte);
+    if (cell == nullptr || cell->owner != owner || cell->history != 0 || !cell->earlier.writes ||
+        cell->earlier.bytes == 0 || cell->earlier.block == no_block || cell->latest.bytes != 0)
+      continue;
+    if (unread.bytes == 0) unread.first = byte;
+    unread.bytes += 4;
+  }
+  return unread;
+}
+
+std::vector<std::pair<std::string, Unread>> unread_of_block() {
+  std::vector<std::pair<std::string, Unread>> found;
+  const Shadow& shadow = shared_shadow(thread_area_end());
+  const std::uint32_t owner = current_owner();
+  for (const ThreadVariable& variable : shared_variables())
+    if (const Unread unread = unread_of(shadow, variable.offset, variable.bytes, owner);
+        unread.bytes != 0)
+      found.emplace_back(variable.name, unread);
+  return found;
+}
+
+std::pair<unsigned, Unread> unread_of_array(const void* address) {
+  constexpr std::size_t most = 1 << 22;  // of a larger allocation, nothing is looked through
+  const Allocation* array = find_allocation(address);
+  if (array == nullptr || array->on_host() || array->shadow == nullptr || array->bytes > most)
+    return {};
+  return {array->number, unread_of(*static_cast<const Shadow*>(array->shadow), 0, array->bytes, 0)};
+}
+
+/// The arguments of a kernel, word by word.
+static std::span<const std::uint64_t> words_of_arguments(const Launch& launch) {
+  const Invocation& invocation = launch.invocation;
+  return {static_cast<const std::uint64_t*>(invocation.closure.get()), invocation.bytes / 8};
+}
+
+static const Allocation* pointed_to(std::uint64_t word) {
+  const auto* pointer = reinterpret_cast<const char*>(word);
+  return may_be_allocated(pointer) ? find_allocation(pointer) : nullptr;
+}
+
+std::vector<unsigned> arrays_of(const Launch& launch) {
+  std::vector<unsigned> numbers;
+  for (const std::uint64_t word : words_of_arguments(launch))
+    if (const Allocation* array = pointed_to(word); array != nullptr)
+      numbers.push_back(array->number);
+  return numbers;
+}
+
+/// Completes an access of an array by the argument through which the kernel knows it.
+static void find_argument(Accessed& accessed, const char* address) {
+  const Allocation* array = nearest_allocation(address);
+  if (array == nullptr || address + near_bytes < array->base ||
+      address > array->base + array->bytes + near_bytes)
+    return;
+  const auto words = words_of_arguments(*block->launch);
+  const char* nearest = nullptr;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto* pointer = reinterpret_cast<const char*>(words[i]);
+    const Allocation* of_pointer = pointed_to(words[i]);
+    if (of_pointer == nullptr) continue;
+    const int number = accessed.pointers++;
+    const bool is_before = pointer <= address;
+    if (of_pointer != array ||
+        (nearest != nullptr && (!is_before || (nearest <= address && pointer <= nearest))))
+      continue;
+    nearest = pointer;
+    accessed.pointer = number;
+    accessed.byte = address - pointer;
+    accessed.of_bytes = static_cast<std::size_t>(array->base + array->bytes - pointer);
+    for (std::size_t k = 0; k < std::size(accessed.words); ++k)
+      accessed.words[k] = i + 1 + k < words.size() ? words[i + 1 + k] : 0;
+  }
+}
+
+Accessed accessed_at(const void* where, std::size_t bytes) {
+  Accessed accessed;
+  const auto* address = static_cast<const char*>(where);
+  if (block == nullptr || block->launch == nullptr) return accessed;
+  accessed.bytes = bytes;
+  const auto below = static_cast<std::size_t>(thread_area_end() - address);
+  if (below - 1 >= thread_area_bytes()) {
+    find_argument(accessed, address);
+    return accessed;
+  }
+  const std::size_t offset = thread_area_bytes() - below;
+  for (const ThreadVariable& variable : shared_variables())
+    if (offset >= variable.offset && offset - variable.offset < variable.bytes) {
+      accessed.variable = variable.name;
+      accessed.byte = static_cast<std::ptrdiff_t>(offset - variable.offset);
+      accessed.of_bytes = variable.bytes;
+    }
+  return accessed;
+}
+
+/// The bytes of a copy that nothing has written, range by range.
+static std::vector<ByteRange> unwritten_ranges(Shadow& shadow, std::size_t offset,
+                                               std::size_t bytes) {
+  constexpr std::size_t most = 256;
+  std::vector<ByteRange> ranges;
+  for (std::size_t byte = 0; byte < bytes; ++byte) {
+    if (!shadow.lacks(offset + byte)) continue;
+    if (!ranges.empty() && ranges.back().first + ranges.back().bytes == byte)
+      ++ranges.back().bytes;
+    else if (ranges.size() < most)
+      ranges.push_back({byte, 1});
+    else
+      break;
+  }
+  return ranges;
+}
+
+std::vector<ByteRange> unwritten_of_array(const void* address, std::size_t& of_bytes) {
+  constexpr std::size_t most = 1 << 20;  // of a larger allocation, nothing is looked through
+  const Allocation* array = find_allocation(address);
+  if (array == nullptr || array->on_host() || array->shadow == nullptr || array->bytes > most)
+    return {};
+  of_bytes = array->bytes;
+  return unwritten_ranges(*static_cast<Shadow*>(array->shadow), 0, array->bytes);
+}
+
 void received(const void* where, std::size_t bytes) {
   const char* area = thread_area_end();
   const auto below = static_cast<std::size_t>(area - static_cast<const char*>(where));
@@ -1047,10 +1191,12 @@ void copy_access(const void* where, std::size_t bytes, Kind kind, const Operatio
                           region == Region::global && shadow.is_any_written(offset, bytes);
   check_operation(shadow, offset, bytes, kind, operation.number, place, region,
                   purpose != Purpose::copy_within_device && !shows_some);
-  if (shows_some && shadow.longest_unwritten(offset, bytes) >= 16)
+  if (shows_some && shadow.longest_unwritten(offset, bytes) >= 16) {
+    note_ranges(unwritten_ranges(shadow, offset, bytes), bytes);
     add_note("unwritten bytes", place, 0, nullptr,
              "a copy to the host contains bytes that nothing has written: their values are "
              "undefined");
+  }
 }
 
 void carry_unwritten(const void* to, const void* from, std::size_t bytes) {

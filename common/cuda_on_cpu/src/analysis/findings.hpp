@@ -31,6 +31,52 @@ struct Moment {
 /// of a trial.
 extern __thread const Moment* moment;
 
+/// What an access goes to, as far as it is known: bytes of a variable in shared memory, or bytes
+/// behind an address that the kernel got as an argument.
+struct Accessed {
+  std::string variable = {};    ///< in shared memory; empty: none
+  std::size_t of_bytes = 0;     ///< of the variable, or from the argument to the end of its
+                                ///< allocation
+  std::ptrdiff_t byte = 0;      ///< the first one, from the variable or from the argument on
+  std::size_t bytes = 0;        ///< of the access; 0: unknown
+  int pointer = -1;             ///< index of the argument among those that are addresses of the
+                                ///< device's memory; -1: none
+  int pointers = 0;             ///< number of these
+  std::uint64_t words[4] = {};  ///< that follow the address in the arguments: extents, perhaps
+};
+
+Accessed accessed_at(const void* address, std::size_t bytes);
+
+/// The numbers of the allocations that a launch gets as arguments.
+std::vector<unsigned> arrays_of(const Launch& launch);
+
+/// An access, of which the next finding of this thread may be: see note_accessed.
+struct NotedAccess {
+  const void* address = nullptr;
+  std::size_t bytes = 0;  ///< 0: unknown
+};
+
+/// The next finding of this thread is about this access. The second function returns the note.
+void note_accessed(const void* address, std::size_t bytes);
+NotedAccess noted_access();
+
+/// The next finding of this thread arose at this position of the order in which findings arise. The
+/// second function returns such a position.
+void note_order(std::uint64_t order);
+std::uint64_t next_order();
+
+/// Bytes of a copy or of an allocation: the first one, and their number.
+struct ByteRange {
+  std::size_t first, bytes;
+};
+
+/// The next finding of this thread is about these bytes of a copy of so many.
+void note_ranges(std::vector<ByteRange>&& ranges, std::size_t of_bytes);
+
+/// The bytes of the allocation at an address that nothing has written; none if it is large. Sets
+/// `of_bytes` to its bytes.
+std::vector<ByteRange> unwritten_of_array(const void* address, std::size_t& of_bytes);
+
 struct Finding {
   std::string kind;
   std::string kernel;
@@ -48,6 +94,10 @@ struct Finding {
   /// atomic operation, this access is the plain read. For equal values, it is the read in an update
   /// of a volatile variable. For a copy of unwritten bytes, it is the store.
   const void* read = nullptr;
+  Accessed accessed = {};
+  std::uint64_t order = 0;             ///< in which findings arose
+  std::vector<ByteRange> ranges = {};  ///< that nothing has written, of a copy or an allocation
+  std::size_t of_bytes = 0;            ///< of the copy or the allocation
 };
 
 /// Adds an error. Findings of one kind between the same two instructions are counted as one
@@ -98,6 +148,29 @@ struct Sites {
   void clear() { *this = {}; }
 };
 
+/// The shape of launches, and how many launches had it.
+struct LaunchShape {
+  dim3 grid, block;
+  std::size_t dynamic_shared;
+  std::uint64_t launches = 0;
+};
+
+/// What threads do together: a barrier of a block or a shuffle of a warp, at an instruction.
+struct Joint {
+  std::uint32_t kernel;
+  Place place;
+  std::string kind;  ///< `barrier`, `partial barrier` if threads have ended, or a shuffle's kind
+  int distance = 0, width = 0;
+  friend auto operator<=>(const Joint&, const Joint&) = default;
+};
+using Joints = std::map<Joint, std::uint64_t>;
+
+/// A variable in shared memory of which a block has stored bytes that no thread read.
+struct Unread {
+  std::uint64_t blocks = 0;                        ///< that did so
+  std::size_t first = 0, bytes = 0, of_bytes = 0;  ///< in the first of these blocks
+};
+
 /// The counts of a kernel over all its launches.
 struct KernelTotals {
   std::string name;
@@ -107,13 +180,19 @@ struct KernelTotals {
   std::uint64_t threads = 0;
   std::uint64_t barriers = 0;
   bool releases = false;  ///< whether a thread has ever released accesses by an atomic operation
+  std::vector<LaunchShape> shapes = {};
+  std::map<std::string, Unread> unread = {};       ///< by variable
+  std::vector<std::vector<unsigned>> arrays = {};  ///< which allocations launches got as arguments
+  std::uint64_t looked_through = 0;                ///< blocks whose variables were looked through
 };
 
 struct Record {
   std::vector<KernelTotals> kernels;
   std::unordered_map<std::uint32_t, std::uint32_t> kernel_of;  ///< kernel index by operation
   Sites sites;
-  std::uint64_t accesses = 0;  ///< number of accesses by kernels
+  Joints joints;
+  std::map<unsigned, Unread> unread_arrays;  ///< by the number of the freed allocation
+  std::uint64_t accesses = 0;                ///< number of accesses by kernels
   std::map<std::string, Finding> findings;
   std::set<const void*> optimistic_reads;  ///< plain reads of variables that the thread then
                                            ///< updates by a compare-and-swap

@@ -45,6 +45,8 @@ void different_operations(const Thread&, const Thread&) {}
 void different_masks(const Thread&, const Thread&) {}
 void asks_outside_mask(const Thread&, unsigned) {}
 void stops(const Thread&) {}
+void barrier_opens(const void*, bool) {}
+void shuffled(const Thread&, const ShuffleForm&) {}
 void lanes_ordered(Warp&, unsigned) {}
 std::uint64_t races_found() { return 0; }
 void forget_findings() {}

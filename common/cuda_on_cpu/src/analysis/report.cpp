@@ -37,6 +37,7 @@
 #include "findings.hpp"
 #include "happens_before.hpp"
 #include "reported.hpp"
+#include "shared_bytes.hpp"
 #include "targets.hpp"
 #include "trial.hpp"
 #include "unwritten.hpp"
@@ -68,6 +69,7 @@ Lines lines_of_record() {
     places.insert(finding.read);
     places.insert(finding.callers.begin(), finding.callers.end());
   }
+  for (const auto& [joint, count] : record().joints) places.insert(address_of(joint.place));
   places.erase(nullptr);
   return lines_of(places);
 }
@@ -110,6 +112,53 @@ std::vector<std::pair<Line, Site>> sites_of(std::uint32_t kernel, const Lines& l
   return sites;
 }
 
+/// The barriers of a kernel by line, and its shuffles by line and form.
+void add_joints(Json& json, std::uint32_t kernel, const Lines& lines) {
+  std::map<std::tuple<Line, std::string, int, int>, std::uint64_t> merged;
+  for (const auto& [joint, count] : record().joints)
+    if (joint.kernel == kernel)
+      merged[{line_of(lines, address_of(joint.place)), joint.kind, joint.distance, joint.width}] +=
+          count;
+  Json barriers = Json::array(), shuffles = Json::array();
+  for (const auto& [key, count] : merged) {
+    const auto& [line, kind, distance, width] = key;
+    if (kind.ends_with("barrier"))
+      barriers.push_back({{"file", line.file},
+                          {"line", line.number},
+                          {"count", count},
+                          {"some_have_ended", kind != "barrier"}});
+    else
+      shuffles.push_back({{"file", line.file},
+                          {"line", line.number},
+                          {"kind", kind},
+                          {"distance", distance},
+                          {"width", width},
+                          {"count", count}});
+  }
+  json["barriers"] = barriers;
+  json["shuffles"] = shuffles;
+}
+
+/// The shapes of the launches of a kernel, and its variables in shared memory with unread bytes.
+void add_shapes(Json& json, const KernelTotals& kernel) {
+  const auto triple = [](dim3 t) { return std::array{t.x, t.y, t.z}; };
+  Json shapes = Json::array(), unread = Json::array();
+  for (const LaunchShape& shape : kernel.shapes)
+    shapes.push_back({{"grid", triple(shape.grid)},
+                      {"block", triple(shape.block)},
+                      {"dynamic_shared", shape.dynamic_shared},
+                      {"launches", shape.launches}});
+  for (const auto& [variable, each] : kernel.unread)
+    unread.push_back({{"variable", variable},
+                      {"blocks", each.blocks},
+                      {"first", each.first},
+                      {"bytes", each.bytes},
+                      {"of_bytes", each.of_bytes}});
+  json["shapes"] = shapes;
+  json["arrays"] = kernel.arrays;
+  json["unread"] = unread;
+}
+
 Json json_of(const KernelTotals& kernel, const std::vector<std::pair<Line, Site>>& sites) {
   std::map<std::string, Sum> sums;
   Json lines = Json::array();
@@ -146,16 +195,33 @@ Json json_of(const KernelTotals& kernel, const std::vector<std::pair<Line, Site>
 Json json_of(const ReportedFinding& reported) {
   const auto& [finding, line, other] = reported;
   const auto triple = [](uint3 t) { return std::array{t.x, t.y, t.z}; };
-  return {{"kind", finding.kind},
-          {"kernel", finding.kernel},
-          {"file", line.file},
-          {"line", line.number},
-          {"other_file", other.file},
-          {"other_line", other.number},
-          {"block", triple(finding.block)},
-          {"thread", triple(finding.thread)},
-          {"count", finding.count},
-          {"sentence", finding.sentence}};
+  const Accessed& accessed = finding.accessed;
+  Json json{{"kind", finding.kind},
+            {"kernel", finding.kernel},
+            {"file", line.file},
+            {"line", line.number},
+            {"other_file", other.file},
+            {"other_line", other.number},
+            {"block", triple(finding.block)},
+            {"thread", triple(finding.thread)},
+            {"count", finding.count},
+            {"sentence", finding.sentence},
+            {"order", finding.order}};
+  if (!accessed.variable.empty())
+    json["variable"] = {{"name", accessed.variable},
+                        {"byte", accessed.byte},
+                        {"bytes", accessed.bytes},
+                        {"of_bytes", accessed.of_bytes}};
+  if (accessed.pointer >= 0)
+    json["argument"] = {{"pointer", accessed.pointer},   {"pointers", accessed.pointers},
+                        {"byte", accessed.byte},         {"bytes", accessed.bytes},
+                        {"of_bytes", accessed.of_bytes}, {"words", accessed.words}};
+  if (!finding.ranges.empty()) {
+    Json ranges = Json::array();
+    for (const ByteRange& range : finding.ranges) ranges.push_back({range.first, range.bytes});
+    json["unwritten"] = {{"ranges", ranges}, {"of_bytes", finding.of_bytes}};
+  }
+  return json;
 }
 
 /// Whether to report a finding whose lines are known. Two barriers or collectives on one line are
@@ -366,11 +432,21 @@ void print_finding(const ReportedFinding& reported) {
 /// Writes the report into the user's file: as SARIF if the name ends in `.sarif`, otherwise as
 /// JSON.
 void write_file(const std::vector<ReportedFinding>& reported, const std::vector<Counted>& counted,
-                const std::string& summary) {
+                const std::string& summary, const Lines& lines) {
   Json kernels = Json::array(), errors = Json::array(), notes = Json::array();
-  for (const Counted& each : counted) kernels.push_back(json_of(each.kernel, each.sites));
+  for (const Counted& each : counted) {
+    kernels.push_back(json_of(each.kernel, each.sites));
+    add_shapes(kernels.back(), each.kernel);
+    add_joints(kernels.back(), each.number, lines);
+  }
   for (const ReportedFinding& each : reported)
     (each.finding.is_note ? notes : errors).push_back(json_of(each));
+  Json unread = Json::array();
+  for (const auto& [number, each] : record().unread_arrays)
+    unread.push_back({{"array", number},
+                      {"first", each.first},
+                      {"bytes", each.bytes},
+                      {"of_bytes", each.of_bytes}});
   std::ofstream file(settings().report);
   if (settings().report.ends_with(".sarif"))
     file << sarif_of(reported);
@@ -378,6 +454,7 @@ void write_file(const std::vector<ReportedFinding>& reported, const std::vector<
     file << Json{{"program", program_invocation_short_name},
                  {"accesses", record().accesses},
                  {"kernels", kernels},
+                 {"unread", unread},
                  {"errors", errors},
                  {"notes", notes},
                  {"summary", summary}}
@@ -424,6 +501,89 @@ Record& record() {
   return record;
 }
 
+namespace {
+
+/// What this thread knows of its next finding.
+struct NextFinding {
+  NotedAccess access = {};
+  std::uint64_t order = 0;
+  std::vector<ByteRange> ranges = {};
+  std::size_t of_bytes = 0;
+};
+
+NextFinding& next_finding() {
+  thread_local auto& next = indestructible<NextFinding>();
+  return next;
+}
+
+}  // namespace
+
+void note_accessed(const void* address, std::size_t bytes) {
+  next_finding().access = {address, bytes};
+}
+
+NotedAccess noted_access() { return next_finding().access; }
+
+void note_order(std::uint64_t order) { next_finding().order = order; }
+
+std::uint64_t next_order() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
+
+void note_ranges(std::vector<ByteRange>&& ranges, std::size_t of_bytes) {
+  next_finding().ranges = std::move(ranges);
+  next_finding().of_bytes = of_bytes;
+}
+
+namespace {
+
+/// A mutex for what blocks that run at the same time count.
+std::mutex& mutex_of_counts() {
+  static auto& mutex = indestructible<std::mutex>();
+  return mutex;
+}
+
+void count(Joint&& joint) {
+  if (block->on_trial) {
+    ++notes().joints[std::move(joint)];
+    return;
+  }
+  const std::scoped_lock lock(mutex_of_counts());
+  ++record().joints[std::move(joint)];
+}
+
+constexpr std::uint64_t most_looked_through = 64;  // blocks of a kernel
+
+/// Looks for bytes in shared memory that the block has stored and no thread has read.
+void look_for_unread() {
+  const std::scoped_lock lock(mutex_of_counts());
+  KernelTotals& kernel = record().kernels[block->launch->record];
+  if (kernel.looked_through++ >= most_looked_through) return;
+  for (auto& [variable, unread] : unread_of_block()) {
+    Unread& known = kernel.unread[variable];
+    if (known.blocks++ == 0) {
+      known.first = unread.first;
+      known.bytes = unread.bytes;
+      known.of_bytes = unread.of_bytes;
+    }
+  }
+}
+
+}  // namespace
+
+void barrier_opens(const void* place, bool some_have_ended) {
+  if (block->left_out) return;
+  const DeviceAtWork at_work;
+  count({block->launch->record, place_of(place), some_have_ended ? "partial barrier" : "barrier"});
+}
+
+void shuffled(const Thread& thread, const ShuffleForm& form) {
+  if (block->left_out || form.kind == nullptr) return;
+  const DeviceAtWork at_work;
+  count({block->launch->record, place_of(thread.place), form.kind, form.distance, form.width});
+}
+
 bool leaves_out(const Launch& launch) {
   return (settings().blocks + 1) / 2 < (launch.blocks + 1) / 2;
 }
@@ -437,6 +597,28 @@ bool is_left_out(const Launch& launch, unsigned number) {
   const std::uint64_t pair = number / 2, steps = std::max<std::uint64_t>(wanted - 1, 1);
   const std::uint64_t nearest = (pair * steps + all - 2) / (all - 1);  // division with rounding up
   return nearest >= wanted || nearest * (all - 1) / steps != pair;
+}
+
+static void note_shape(KernelTotals& kernel, const Configuration& configuration) {
+  constexpr std::size_t most = 64;
+  const auto are_same = [](dim3 a, dim3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; };
+  for (LaunchShape& shape : kernel.shapes)
+    if (are_same(shape.grid, configuration.grid) && are_same(shape.block, configuration.block) &&
+        shape.dynamic_shared == configuration.dynamic_shared) {
+      ++shape.launches;
+      return;
+    }
+  if (kernel.shapes.size() < most)
+    kernel.shapes.push_back(
+        {configuration.grid, configuration.block, configuration.dynamic_shared, 1});
+}
+
+static void note_arrays(KernelTotals& kernel, const Launch& launch) {
+  constexpr std::size_t most = 8;
+  std::vector<unsigned> arrays = arrays_of(launch);
+  const auto known = std::find(kernel.arrays.begin(), kernel.arrays.end(), arrays);
+  if (known == kernel.arrays.end() && kernel.arrays.size() < most)
+    kernel.arrays.push_back(std::move(arrays));
 }
 
 void launch_begins(Launch& launch) {
@@ -453,6 +635,8 @@ void launch_begins(Launch& launch) {
     ++kernel.launches;
     kernel.blocks += launch.blocks;
     kernel.threads += std::uint64_t{launch.blocks} * launch.threads;
+    note_shape(kernel, launch.configuration);
+    note_arrays(kernel, launch);
   }
   forget_releases_before(launch);
 }
@@ -542,6 +726,7 @@ void block_ends(Block& block) {
   // After a failure of the block, lanes may still wait.
   for (Warp& warp : warps_of(block)) check_rest(warp);
   report_uses();
+  if (!block.failed && !block.left_out) look_for_unread();
   block_runs_no_more();
   if (!block.left_out) record().accesses += accesses;
 }
@@ -609,15 +794,28 @@ void forget_findings() {
 }
 
 void allocated(const void*, std::size_t) { watch_ends(); }
-void freed(const void*, std::size_t, const void*) {}
+
+void freed(const void* address, std::size_t, const void*) {
+  const auto [number, unread] = unread_of_array(address);
+  if (unread.bytes == 0) return;
+  const std::scoped_lock lock(mutex_of_counts());
+  record().unread_arrays[number] = unread;
+}
 
 static void add(const char* kind, Place place, Place other_place, const Thread* thread,
                 const std::string& sentence, bool is_note, Place read = 0) {
   static auto& mutex = indestructible<std::mutex>();
   end_trial();
+  const NextFinding next = std::exchange(next_finding(), {});
   const std::scoped_lock lock(mutex);
   Finding& finding = record().findings[fmt::format("{} {} {}", kind, place, other_place)];
+  const std::uint64_t order = next.order != 0 ? next.order : next_order();
+  if (finding.order == 0 || order < finding.order) finding.order = order;
   if (finding.count++ > 0 && (moment == nullptr || *moment >= finding.moment)) return;
+  if (thread != nullptr && next.access.address != nullptr)
+    finding.accessed = accessed_at(next.access.address, next.access.bytes);
+  finding.ranges = next.ranges;
+  finding.of_bytes = next.of_bytes;
   finding.moment = moment == nullptr ? Moment{} : *moment;
   finding.is_note = is_note;
   finding.kind = kind;
@@ -626,6 +824,8 @@ static void add(const char* kind, Place place, Place other_place, const Thread* 
   finding.read = address_of(read);
   finding.sentence = sentence;
   if (thread == nullptr) return;
+  if (finding.accessed.pointer >= 0 && finding.kind == "uninitialised read")
+    finding.ranges = unwritten_of_array(next.access.address, finding.of_bytes);
   finding.kernel = block->launch->kernel;
   finding.block = block->index;
   finding.thread = thread->index;
@@ -678,7 +878,7 @@ bool write_report() {
   const Lines lines = lines_of_record();
   std::vector<Counted> counted;
   for (std::uint32_t k = 0; k < record().kernels.size(); ++k)
-    counted.push_back({record().kernels[k], sites_of(k, lines)});
+    counted.push_back({record().kernels[k], sites_of(k, lines), k});
   const std::vector<ReportedFinding> reported = reported_findings(lines);
   const std::string summary = summary_of(reported, counted);
   if (settings().report.empty() || !settings().quiet) {
@@ -686,7 +886,7 @@ bool write_report() {
     fmt::print(stderr, "\n{}\n", summary);
     for (const Counted& kernel : counted) print_kernel(kernel.kernel, kernel.sites);
   }
-  if (!settings().report.empty()) write_file(reported, counted, summary);
+  if (!settings().report.empty()) write_file(reported, counted, summary, lines);
   return std::all_of(reported.begin(), reported.end(),
                      [](const ReportedFinding& t) { return t.finding.is_note; });
 }

@@ -21,6 +21,7 @@ struct ReportedFinding {
 struct Counted {
   KernelTotals kernel;
   std::vector<std::pair<Line, Site>> sites;
+  std::uint32_t number;  ///< of the kernel in the record
 };
 
 std::string access_name(const Site& site);

@@ -178,6 +178,7 @@ __attribute__((noinline, cold)) void report_conflict(const Group& group, const E
                                                      const void* address, unsigned racy, Kind kind,
                                                      Region region, const Thread* thread) {
   note_racy_bytes({address, now.block, static_cast<std::uint8_t>(racy)});
+  note_accessed(address, 0);
   const Event then = other_than(group, now);
   if (kind == write && then.writes && thread != nullptr)
     return expect_value(then, now, region, *thread);
@@ -520,12 +521,15 @@ __attribute__((always_inline)) inline void check_cells(Shadow& shadow, std::size
       // The thread may only copy the bytes that it reads, which is not known yet.
       const bool may_copy = thread != nullptr && kind == read &&
                             (region != Region::shared || (cell.carried & now.bytes) != 0);
-      if (may_copy)
+      if (may_copy) {
         unwritten.found = Found::unwritten;
-      else if (unwritten.reports && region == Region::shared)
-        report_unwritten_shared(now, kind, at, thread);
-      else if (unwritten.reports)
-        report_unwritten(now, kind, region, thread);
+      } else if (unwritten.reports) {
+        note_accessed(shadow.address_of(offset), thread == nullptr ? 0 : bytes);
+        if (region == Region::shared)
+          report_unwritten_shared(now, kind, at, thread);
+        else
+          report_unwritten(now, kind, region, thread);
+      }
       unwritten.in_row = 0;
     }
     check_cell(shadow, cell, at, now, kind, region, thread);
@@ -700,6 +704,10 @@ bool Shadow::is_any_written(std::size_t byte, std::size_t bytes) {
     if (is_complete(at) || (written(at) & mask_of(at, here)) != 0) return true;
   }
   return false;
+}
+
+bool Shadow::lacks(std::size_t byte) {
+  return !is_complete(byte) && (written(byte) & mask_of(byte, 1)) == 0;
 }
 
 std::size_t Shadow::longest_unwritten(std::size_t byte, std::size_t bytes) {

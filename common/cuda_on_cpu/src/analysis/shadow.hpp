@@ -152,6 +152,14 @@ class Shadow {
   /// Whether any byte of a range has been written.
   bool is_any_written(std::size_t byte, std::size_t bytes);
 
+  /// The cell of a byte if it stands for itself, or null.
+  const Cell* own_cell(std::size_t byte) const {
+    return divided_[byte / stretch_bytes] ? &cells_[byte / 4] : nullptr;
+  }
+
+  /// Whether nothing has written a byte.
+  bool lacks(std::size_t byte);
+
   /// The length in bytes of the longest run of unwritten bytes in a range.
   std::size_t longest_unwritten(std::size_t byte, std::size_t bytes);
 

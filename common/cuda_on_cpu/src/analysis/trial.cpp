@@ -116,6 +116,7 @@ void Notes::clear() {
   rows.clear();
   saved.clear();
   sites.clear();
+  joints.clear();
   accesses = 0;
 }
 
@@ -242,6 +243,7 @@ bool trial_ends(Launch& launch) {
   for (const Notes* notes : t.all) {
     for (const NotedBlock& noted : notes->blocks) t.in_order.emplace_back(&noted, notes);
     record().sites.add(notes->sites);
+    for (const auto& [joint, count] : notes->joints) record().joints[joint] += count;
     record().accesses += notes->accesses;
   }
   std::sort(t.in_order.begin(), t.in_order.end(),

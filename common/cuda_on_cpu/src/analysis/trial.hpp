@@ -68,6 +68,7 @@ struct Notes {
   std::vector<NotedRow> rows;
   std::vector<Saved> saved;
   Sites sites;
+  Joints joints;
   std::uint64_t accesses = 0;
 
   void clear();

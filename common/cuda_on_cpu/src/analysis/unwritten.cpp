@@ -23,6 +23,7 @@ struct UnwrittenRead {
   Region region;
   bool matters;
   bool is_copied = false;
+  std::uint64_t order = 0;  ///< in which findings arise
 };
 
 /// The pending reads, by the rank of the thread in its block.
@@ -35,9 +36,16 @@ Reads& reads() {
   return reads;
 }
 
+/// The next finding is about a read.
+void note_read(const UnwrittenRead& read) {
+  note_accessed(read.shadow->address_of(read.offset), read.bytes);
+  note_order(read.order);
+}
+
 void report_use(const UnwrittenRead& read, const Thread& thread) {
-  if (read.matters && !read.is_copied)
-    report_unwritten(read.event, analysis::read, read.region, &thread);
+  if (!read.matters || read.is_copied) return;
+  note_read(read);
+  report_unwritten(read.event, analysis::read, read.region, &thread);
 }
 
 /// Marks bytes as an unwritten copy if they equal the bytes of a read.
@@ -48,7 +56,10 @@ bool copy(UnwrittenRead& read, Shadow& to, std::size_t offset, std::size_t bytes
       std::memcmp(read.shadow->address_of(read.offset), to.address_of(offset), bytes) != 0)
     return false;
   to.carry_unwritten(offset, *read.shadow, read.offset, bytes);
-  if (read.matters) report_copy_of_unwritten(read.event, place, read.region, thread);
+  if (read.matters) {
+    note_read(read);
+    report_copy_of_unwritten(read.event, place, read.region, thread);
+  }
   read.is_copied = true;
   return true;
 }
@@ -63,7 +74,13 @@ void expect_copy(Shadow& shadow, std::size_t offset, std::size_t bytes, const Ev
     mine.erase(mine.begin());
     --unwritten_reads;
   }
-  mine.push_back({&shadow, offset, bytes, now, region, matters});
+  mine.push_back({.shadow = &shadow,
+                  .offset = offset,
+                  .bytes = bytes,
+                  .event = now,
+                  .region = region,
+                  .matters = matters,
+                  .order = next_order()});
   ++unwritten_reads;
 }
 

@@ -25,6 +25,7 @@ struct Overwriting {
   const void* address = nullptr;
   std::size_t bytes = 0;
   char before[16] = {};
+  NotedAccess access = {};
 };
 
 /// The pending writes, by the rank of the thread in its block. Analysed blocks run one at a time.
@@ -43,6 +44,7 @@ void close(const Thread& thread) {
 }
 
 void report(const Overwriting& o) {
+  if (o.access.address != nullptr) note_accessed(o.access.address, o.access.bytes);
   report_race(
       o.then, o.now,
       o.is_stale
@@ -107,7 +109,8 @@ void expect(const Overwriting& overwriting) {
 }  // namespace
 
 void expect_value(const Event& then, const Event& now, Region region, const Thread& thread) {
-  expect({.then = then, .now = now, .region = region, .thread = &thread});
+  expect({.then = then, .now = now, .region = region, .thread = &thread, .access = noted_access()});
+  note_accessed(nullptr, 0);
 }
 
 void note_volatile(const void* address, const Event& now, Kind kind, Region region,

@@ -187,6 +187,7 @@ void open_barrier(Thread* last) {
   if (!is_of_gang || !b.arrives_split) b.barrier_clock = b.clock++;
   if (is_of_gang) begin_next_phase();
   ++b.barriers;
+  if (!is_of_gang) analysis::barrier_opens(any.place, b.living < b.launch->threads);
   b.predicates_sum = b.predicates;
   b.predicates = 0;
   b.ready.append(b.at_barrier);

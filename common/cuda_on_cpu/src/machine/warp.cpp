@@ -49,7 +49,8 @@ unsigned complete(Warp& warp, const Thread& thread) {
       analysis::different_masks(thread, ended);
   }
   if (wait_of(thread).combine != nullptr) {
-    Block* const tried = std::exchange(cuda_on_cpu_tried, nullptr);  // no code of the kernel runs meanwhile
+    Block* const tried =
+        std::exchange(cuda_on_cpu_tried, nullptr);  // no code of the kernel runs meanwhile
     const Combining combining;
     wait_of(thread).combine(records);
     cuda_on_cpu_tried = tried;
@@ -194,12 +195,18 @@ void note_absent_lane(unsigned asking, unsigned absent, Asks asks) {
   const DeviceAtWork at_work;
   if (asks != Asks::by_number && (thread.mask >> absent & 1) == 0 && !assumes)
     return analysis::asks_outside_mask(thread, absent);
-  report_diagnostic({.kind = "invalid mask",
-                  .place = thread.place,
-                  .thread = &thread,
-                  .sentence = "a shuffle reads the value of lane " + std::to_string(absent) +
-                              ", which does not take part" +
-                              (assumes ? ": __activemask guarantees only the calling lane" : "")});
+  report_diagnostic(
+      {.kind = "invalid mask",
+       .place = thread.place,
+       .thread = &thread,
+       .sentence = "a shuffle reads the value of lane " + std::to_string(absent) +
+                   ", which does not take part" +
+                   (assumes ? ": __activemask guarantees only the calling lane" : "")});
+}
+
+void note_shuffle(unsigned lane, const ShuffleForm& form) {
+  const Thread& thread = block->current->warp->threads[lane];
+  analysis::shuffled(thread, form);
 }
 
 unsigned ballot(unsigned mask, bool predicate) {

@@ -201,11 +201,19 @@ bool has_function(const std::string& name) {
                      [&](const LoadedImage& image) { return functions_of(image).contains(name); });
 }
 
+/// The name of a variable in the source: that of "void f<int>(int)::v" is "v".
+static std::string name_in_source(const std::string& linked_name) {
+  const std::string name = demangled(linked_name);
+  const auto scope = name.rfind("::");
+  return scope == name.npos ? name : name.substr(scope + 2);
+}
+
 std::vector<ThreadVariable> thread_variables(const LoadedImage& image, const std::string& word) {
   std::vector<ThreadVariable> variables;
   for (const Symbol& symbol : names_of(image).symbols)
     if (symbol.kind == STT_TLS && symbol.bytes > 0 && symbol.name.find(word) != std::string::npos)
-      variables.push_back({image.shared_offset + symbol.value, symbol.bytes});
+      variables.push_back(
+          {image.shared_offset + symbol.value, symbol.bytes, name_in_source(symbol.name)});
   return variables;
 }
 

@@ -25,11 +25,12 @@ std::string linked_name_at(const void* address);
 /// Whether the program or a module has a function with this name, given without scope.
 bool has_function(const std::string& name);
 
-/// A thread-local variable of the program or of a module: its offset in the thread area, and its
-/// size in bytes.
+/// A thread-local variable of the program or of a module: its offset in the thread area, its size
+/// in bytes, and its name in the source.
 struct ThreadVariable {
   std::size_t offset;
   std::size_t bytes;
+  std::string name;
 };
 
 /// All thread-local variables of an image that have a given word in their mangled names.
