@@ -332,8 +332,8 @@ class Maker {
   static bool is_object(const std::string& word) { return word[0] != '-' && word.ends_with(".o"); }
 
   /// Builds modules, which programs load at run time. A module uses its own copies of functions
-  /// that the program defines as well. Functions of the device are the exception: the module does
-  /// not contain them.
+  /// that the program defines as well. The functions of the CPU device are the exception: the
+  /// module does not contain them.
   int make_images(const std::string& extension) const {
     if (options_.inputs.size() > 1 && !options_.output.empty())
       throw BadUsage("-o names a single module, but there are " +
@@ -356,8 +356,8 @@ class Maker {
     return 0;
   }
 
-  /// Writes a module to a file. Programs treat PTX as text that ends with a zero, so the module is
-  /// encoded.
+  /// Writes a module to a file. Programs treat PTX as a zero-terminated string, so a module that
+  /// replaces PTX is encoded as text.
   void write_image(const fs::path& linked, const fs::path& output) const {
     std::ifstream from(linked, std::ios::binary);
     std::string image(std::istreambuf_iterator<char>(from), {});
@@ -471,7 +471,8 @@ class Maker {
     return run(command);
   }
 
-  /// Creates an empty object for Makefiles that expect one. The host linker links device code.
+  /// Creates an empty object for Makefiles that expect one. No device code remains to be linked,
+  /// because the host linker links it.
   int make_empty_object() const {
     const std::string object = options_.output.empty() ? "a_dlink.o" : options_.output;
     const std::string nothing;

@@ -13,8 +13,8 @@ struct Compiler {
 };
 
 /// Selects the compiler that the command line or NVCC_CCBIN names. Otherwise, selects the compiler
-/// with which the CPU device was built. If the build names none, as in a package, selects the one
-/// that CXX names, or the first of g++ and clang++ in PATH.
+/// with which the CPU device was built. A build for a package names no compiler; the function then
+/// selects the compiler that CXX names, or the first of g++ and clang++ in PATH.
 /// \throws std::runtime_error if there is no compiler, or if its C++ or C library is older than the
 /// library with which the CPU device was built
 Compiler find_compiler(const Options& options);

@@ -325,7 +325,8 @@ class Reader {
   std::string language_;
 };
 
-/// Applies rules that concern several options. Debug symbols of the device are those of the host.
+/// Applies rules that concern several options. An option for debug symbols of device code also
+/// requests debug symbols of the host.
 void settle(Options& options) {
   const auto& ignored = options.ignored;
   for (const auto* name : {"-G", "--device-debug"})

@@ -22,7 +22,8 @@ std::string contents_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A structure at an offset of a file; zeros if the file ends before.
+/// The structure at an offset of a file; all zeros if the file ends before the end of the
+/// structure.
 template <typename T>
 T at(const std::string& file, std::size_t offset) {
   T value{};
@@ -31,8 +32,9 @@ T at(const std::string& file, std::size_t offset) {
   return value;
 }
 
-/// A function as the compiler names it in the name of its variable; empty if the variable is none
-/// of a function, or one of the CPU device's own.
+/// The demangled name of the function that contains a variable, taken from the variable's mangled
+/// name. The result is empty if no function contains the variable, or if the variable belongs to
+/// the CPU device.
 std::string function_of(const char* variable) {
   if (std::strncmp(variable, "_ZZ", 3) != 0) return "";
   int status = 0;
@@ -44,7 +46,7 @@ std::string function_of(const char* variable) {
   return name.substr(0, scope);
 }
 
-/// The bytes of the thread-local variables of each function of an object.
+/// The total size in bytes of the thread-local variables of each function, from an object file.
 std::map<std::string, std::uint64_t> bytes_by_function(const std::string& object) {
   const std::string file = contents_of(object);
   std::map<std::string, std::uint64_t> bytes;
@@ -68,7 +70,7 @@ std::map<std::string, std::uint64_t> bytes_by_function(const std::string& object
   return bytes;
 }
 
-/// The name of a function without its type, scope, template arguments and parameters.
+/// The name of a function without its return type, scope, template arguments and parameters.
 std::string base_of(const std::string& function) {
   const std::string anonymous = "(anonymous namespace)::";
   std::string known = function;
@@ -79,7 +81,7 @@ std::string base_of(const std::string& function) {
   return begin == head.npos ? head : head.substr(begin + 1);
 }
 
-/// What follows the bracket that closes the one at an offset.
+/// The offset after the bracket that matches the bracket at offset `open`.
 std::size_t behind(const std::string& text, std::size_t open) {
   const char first = text[open], last = first == '(' ? ')' : '}';
   int depth = 0;
@@ -90,8 +92,8 @@ std::size_t behind(const std::string& text, std::size_t open) {
   return text.size();
 }
 
-/// Whether a source defines a function of that name with a `__shared__` variable. A variable of the
-/// host that is local to a thread looks the same in an object.
+/// Whether a source defines a function `name` that declares a `__shared__` variable. In an object
+/// file, a thread_local variable of a host function looks like a `__shared__` variable.
 bool declares_shared(const std::string& text, const std::string& name) {
   const std::regex head("\\b" + name + "\\s*\\(");
   for (std::sregex_iterator i(text.begin(), text.end(), head), end; i != end; ++i) {

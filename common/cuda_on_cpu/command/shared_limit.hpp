@@ -1,5 +1,5 @@
 /// \file
-/// The limit of nvcc for the variables of a kernel in shared memory.
+/// Checks nvcc's limit for the total size of the `__shared__` variables of a function.
 
 #pragma once
 
@@ -7,9 +7,10 @@
 
 namespace cuda_on_cpu::command {
 
-/// The sentence about a kernel whose `__shared__` variables take more bytes than nvcc allows; empty
-/// if there is none. Variables of functions that the kernel calls are not counted.
-/// \param object made of the source for the CPU device
+/// An error message about a function whose `__shared__` variables are larger in total than nvcc
+/// allows; empty if there is no such function. Variables of functions that it calls are not
+/// counted.
+/// \param object the path of the object file that was compiled from `source` for the CPU device
 std::string too_much_shared(const std::string& object, const std::string& source);
 
 }  // namespace cuda_on_cpu::command

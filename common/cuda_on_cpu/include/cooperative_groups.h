@@ -10,8 +10,8 @@
 
 namespace cuda_on_cpu {
 
-/// Returns the mask of the lanes of the warp that have reached the same call by the time no other
-/// lane of the warp can continue.
+/// Waits until no lane of the warp can continue. Returns the mask of the lanes that have then
+/// reached the same call as this lane.
 unsigned gathered_lanes();
 
 }  // namespace cuda_on_cpu
@@ -205,8 +205,8 @@ class coalesced_group : public lanes_of_warp {
   unsigned meta_group_rank() const { return 0; }
   unsigned meta_group_size() const { return 1; }
 };
-/// The group of all lanes of the warp that reach this call before a lane has to wait, as if the
-/// warp ran in lockstep.
+/// Waits until no lane of the warp can continue, and returns the group of the lanes that have
+/// reached this call, as if the warp ran in lockstep.
 __forceinline__ coalesced_group coalesced_threads() {
   return coalesced_group(cuda_on_cpu::gathered_lanes());
 }
@@ -220,8 +220,7 @@ tile_of_warp tiled_partition(const Parent&, unsigned tile_size) {
   return tile_of_warp(tile_size);
 }
 
-/// The group of the lanes of a tile that pass the same predicate or the same label as the calling
-/// lane.
+/// The group of the lanes of a tile whose predicate or label equals that of the calling lane.
 template <typename Tile>
 coalesced_group binary_partition(const Tile& tile, bool predicate) {
   return labeled_partition(tile, static_cast<int>(predicate));

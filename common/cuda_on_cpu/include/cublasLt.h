@@ -127,7 +127,7 @@ cublasStatus_t destroy_of_lt(Value* made) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// Sets a member from the bytes that the program passes.
+/// Sets a member of a descriptor from the bytes that the program passes.
 template <typename Value>
 cublasStatus_t set_member(Value& member, const void* from, std::size_t bytes) {
   if (from == nullptr || bytes < sizeof(Value)) return CUBLAS_STATUS_INVALID_VALUE;

@@ -1,7 +1,7 @@
 /// \file
-/// Replaces the header of cuBLAS: levels 1 to 3 of BLAS in all four types, batched products and
-/// factorisations, and products whose element types are arguments. Each call becomes an operation
-/// in its stream.
+/// Replaces the header of cuBLAS: levels 1 to 3 of BLAS for all four element types, batched
+/// products and factorisations, and products whose element types are arguments. Each call becomes
+/// an operation in its stream.
 ///
 /// Matrices are column-major, as in cuBLAS. Programs that include this header must be linked with a
 /// CBLAS library. The functions are templates, so that a program compiles only the functions that
@@ -803,8 +803,8 @@ inline cudaDataType scale_type_of(cublasComputeType_t compute) {
   }
 }
 
-/// Whether products are computed in double precision. This includes integer products, because float
-/// would round their sums.
+/// Whether products are computed in double precision. Integer products are computed in double as
+/// well, because float would round their sums.
 inline bool is_in_double(cublasComputeType_t compute) {
   const cudaDataType type = scale_type_of(compute);
   return type == CUDA_R_64F || type == CUDA_R_32I;
@@ -819,7 +819,7 @@ inline cublasComputeType_t compute_type_of(cudaDataType type) {
                               : CUBLAS_COMPUTE_32F;
 }
 
-/// A matrix that becomes a matrix of `rows` rows and `columns` columns when `op` is applied.
+/// A matrix A such that op(A) has `rows` rows and `columns` columns.
 inline Matrix operand(const void* first, cudaDataType type, cublasOperation_t op, int rows,
                       int columns, int stride) {
   const bool plain = op == CUBLAS_OP_N;
@@ -827,7 +827,8 @@ inline Matrix operand(const void* first, cudaDataType type, cublasOperation_t op
           static_cast<std::size_t>(plain ? columns : rows), static_cast<std::size_t>(stride)};
 }
 
-/// Whether columns begin at 32-bit words, as cuBLAS requires for 8-bit elements.
+/// Whether the alignment of the columns is valid. For 8-bit elements, cuBLAS requires that each
+/// column begins at a multiple of 4 bytes.
 inline bool begins_at_words(const void* first, cudaDataType type, int stride) {
   return type != CUDA_R_8I || (reinterpret_cast<std::uintptr_t>(first) % 4 == 0 && stride % 4 == 0);
 }
@@ -952,7 +953,7 @@ inline cublasStatus_t cublasSgemmEx(cublasHandle_t handle, cublasOperation_t op_
 }
 
 /// Computes a batch of products. The addresses of the matrices are in device memory; all earlier
-/// operations that write them must be complete.
+/// operations that write these addresses must be complete.
 inline cublasStatus_t cublasGemmBatchedEx(
     cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
     const void* alpha, const void* const a[], cudaDataType type_a, int lda, const void* const b[],

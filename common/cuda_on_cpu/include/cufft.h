@@ -108,8 +108,8 @@ inline FftPlan plan_of(cufftHandle handle) {
   return plans.all[handle];
 }
 
-/// Creates an FFTW plan, executes it and destroys it. FFTW allows only executions to run
-/// concurrently.
+/// Creates an FFTW plan, executes it and destroys it. FFTW permits concurrent calls only of its
+/// execution functions.
 template <typename Make, typename Execute, typename Destroy>
 void transform(Make make, Execute execute, Destroy destroy) {
   const auto plan = [&] {

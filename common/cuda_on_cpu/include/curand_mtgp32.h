@@ -17,7 +17,7 @@
 /// A set of parameters, which the authors' program *dynamic creator* generates.
 struct mtgp32_params_fast {
   int mexp;  ///< the exponent of the period
-  int pos;   ///< the distance, in words, of the third word of the recursion
+  int pos;   ///< the index of the third word of the recursion, relative to the first
   int sh1, sh2;
   unsigned tbl[16];          ///< table of the recursion, indexed by four bits
   unsigned tmp_tbl[16];      ///< table of the tempering

@@ -1,5 +1,6 @@
 /// \file
-/// Replaces the NCCL header: the functions that stages use, for several devices of one process.
+/// Replaces the NCCL header: the functions that the stages of this project use, for several devices
+/// of one process.
 ///
 /// One thread may control several ranks by means of groups, or each rank may have its own thread.
 /// As on a GPU, all operations of a group start together when their streams have reached the group.

@@ -11,8 +11,8 @@ bool is_of_cub(const LineMarker& marker) {
   return marker.is_system && marker.file.find("/cub/") != marker.file.npos;
 }
 
-/// Adds the namespace in `using Name = Name<...>`. Without the namespace, g++ reports that the
-/// declaration changes the meaning of the name.
+/// Qualifies the type in `using Name = Name<...>` with its namespace. Without the namespace, g++
+/// reports that the declaration changes the meaning of the name.
 void name_namespace(Source& source, std::size_t i) {
   const std::size_t name = source.next(i), sign = source.next(name);
   if (!source.is_name(name) || !source.is_sign(sign, "=")) return;
@@ -21,8 +21,8 @@ void name_namespace(Source& source, std::size_t i) {
     source.replace(same, same + 1, "::cub::" + std::string(source[name]));
 }
 
-/// Replaces an asm statement. If the CPU has no function for it, the replacement ends the program
-/// when it is executed.
+/// Replaces an asm statement. If the CPU device has no function for an instruction, the replacement
+/// ends the program when it is executed.
 void rewrite_asm(Source& source, std::size_t i) {
   try {
     rewrite_ptx(source, i);
@@ -35,8 +35,9 @@ void rewrite_asm(Source& source, std::size_t i) {
   }
 }
 
-/// Removes volatile accesses to the shared memory of CUB's warps. __syncwarp() already prevents the
-/// compiler from caching values, and the analysis would treat volatile variables as flags.
+/// Replaces the volatile accesses of CUB's warp algorithms to shared memory by ordinary accesses.
+/// __syncwarp() already prevents the compiler from caching values, and the analysis would treat
+/// volatile variables as flags.
 void drop_volatile(Source& source, std::size_t i) {
   const std::size_t sign = source.previous(i);
   if (source.is_sign(sign, "<") && source[source.previous(sign)].starts_with("Thread"))
@@ -69,7 +70,7 @@ std::string with_ordered_accesses(std::string text) {
   return text;
 }
 
-/// Rewrites a part of the text that belongs to CUB.
+/// Rewrites a section of the text that comes from CUB's headers.
 std::string rewritten(std::string text) {
   Source source(with_ordered_accesses(without_unrolling(std::move(text))), true);
   for (std::size_t i = 0; i < source.size(); ++i) {

@@ -58,8 +58,8 @@ bool has_brackets(std::string_view word) {
   return false;
 }
 
-/// The token of a function's name; the end of the declaration if it declares no function with a
-/// plain name.
+/// The token of a function's name; the end of the declaration if it does not declare a function
+/// with an unqualified name.
 std::size_t name_of(const Source& source, const Declaration& d) {
   for (std::size_t i = d.first; i < d.end; i = source.next(i)) {
     if (source.is(i, "operator") || source.is_sign(i, "=")) return d.end;
@@ -133,7 +133,7 @@ std::string named_kernel(const Source& source, const Declaration& d) {
   return source.text(name, opening);
 }
 
-/// Whether a token belongs to the headers that replace those of CUDA.
+/// Whether a token comes from the headers that replace CUDA's headers.
 bool is_ours(const Source& source, std::size_t i) {
   const std::string place = source.place_of(i);
   return place.find("/cuda_on_cpu/include/") != place.npos ||
@@ -275,8 +275,8 @@ std::size_t last_of(const Source& source, const Declaration& d) {
   return source.is_sign(d.end, "{") ? source.close_of(d.end) : d.end;
 }
 
-/// The names of kernels that are followed by neither a launch nor an argument list. The source
-/// takes the address of such a kernel, or names it in template arguments.
+/// The names that the source uses without a launch or an argument list after them. If such a name
+/// denotes a kernel, the source takes its address, or names it in template arguments.
 Names named_otherwise(const Source& source) {
   Names names;
   for (std::size_t i = 0; i + 1 < source.size(); ++i) {
@@ -298,7 +298,7 @@ bool defines_class(const Source& source, std::size_t brace) {
   return false;
 }
 
-/// The token after the template arguments that open at a token.
+/// The token after the template arguments that begin at token i.
 std::size_t behind_template(const Source& source, std::size_t i) {
   int depth = 0;
   do {
@@ -406,7 +406,7 @@ std::vector<SharedFunction> shared_functions(const Source& source) {
   return functions;
 }
 
-/// Adds the functions that use one of the names, directly or through each other.
+/// Adds the shared functions that use one of `names`, directly or through other shared functions.
 void add_users(const Source& source, Names& names) {
   std::vector<SharedFunction> functions = shared_functions(source);
   for (bool found = true; found;) {
@@ -466,7 +466,7 @@ Overloads find_overloads(const Source& source) {
       const std::size_t opening = parameters_of(source, d);
       std::string parameters = source.text(opening, source.close_of(opening) + 1);
       std::replace(parameters.begin(), parameters.end(), '\n', ' ');
-      if (parameters.find('#') != parameters.npos) addresses = "#";  // the parameters contain a preprocessor line
+      if (parameters.find('#') != parameters.npos) addresses = "#";  // a preprocessor line
       addresses += (addresses.empty() ? "" : ", ") + std::string("static_cast<void (*)") +
                    parameters + ">(&" + name + ')';
     }

@@ -13,9 +13,9 @@ namespace cuda_on_cpu::rewriter {
 /// searched.
 bool sources_mention(std::string_view text, std::string_view word);
 
-/// The text of the device pass. Functions with different bodies in the two passes choose one at run
-/// time, depending on the caller. If the texts differ outside bodies, the result is the device's
-/// text.
+/// The text of the device pass. If the passes define different bodies for a function, the result
+/// contains both: kernels execute the body of the device pass, and the host executes the other
+/// body. If the texts differ outside function bodies, the result is the text of the device pass.
 std::string merged(const std::string& device, const std::string& host);
 
 }  // namespace cuda_on_cpu::rewriter

@@ -125,7 +125,7 @@ std::string operand_of(std::string text, const Statement& statement, bool in_sha
   throw Unsure("PTX operand '" + text + "' is not supported by the CPU device");
 }
 
-/// The C++ type of a PTX type; empty if the name is no type.
+/// The C++ type of a PTX type; empty if the name is not a PTX type.
 std::string type_of(const std::string& name) {
   static const std::map<std::string, std::string> types = {
       {"u8", "unsigned char"},   {"s8", "signed char"}, {"b8", "unsigned char"},
@@ -137,8 +137,8 @@ std::string type_of(const std::string& name) {
   return found == types.end() ? "" : found->second;
 }
 
-/// The permitted shapes of mma.sync for a type of A, and the permitted types of sums, according to
-/// the PTX ISA, section "mma".
+/// The shapes of mma.sync that are permitted for one element type of A, and the permitted types of
+/// C and D, according to the PTX ISA, section "mma".
 struct MatrixShapes {
   std::set<std::string> shapes, sums;
 };
@@ -169,8 +169,8 @@ int bits_of(const std::string& type) {
   return type == "tf32" ? 32 : std::stoi(type.substr(type.find_first_of("0123456789")));
 }
 
-/// The template argument of an mma call. `counts` receives the number of registers of D, A, B and
-/// C.
+/// The first argument of a call of mma(): the description of the product. `counts` receives the
+/// number of registers of D, A, B and C.
 std::string product_of(const std::string& instruction, std::vector<int>& counts) {
   Strings parts = split(instruction, '.');
   bool saturates = false;
@@ -350,8 +350,8 @@ std::string function_of(const std::string& instruction, bool& in_shared) {
   return name + (type.empty() ? "" : '<' + type + '>');
 }
 
-/// Declares registers such as `.reg .pred p, q` or `.reg .b32 t<4>`. Returns the declarations of
-/// the variables.
+/// Adds the registers of a declaration such as `.reg .pred p, q` or `.reg .b32 t<4>` to
+/// `statement`. Returns the declarations of the C++ variables for these registers.
 std::string declared(const std::string& text, Statement& statement) {
   const auto end = text.find_first_of(" \t", text.find('.', 1));
   const std::string dotted = trimmed(text.substr(0, end));
@@ -377,8 +377,8 @@ std::string declared(const std::string& text, Statement& statement) {
   return variables;
 }
 
-/// Removes the predicate from the beginning of an instruction. Returns the C++ condition, or
-/// nothing.
+/// Removes the predicate from the beginning of an instruction. Returns the corresponding C++ text
+/// `if (...)`, or an empty text if there is no predicate.
 std::string take_predicate(std::string& text, const Statement& statement) {
   if (!text.starts_with('@')) return "";
   const auto end = text.find_first_of(" \t\n");
@@ -388,7 +388,7 @@ std::string take_predicate(std::string& text, const Statement& statement) {
   return std::string("if (") + (is_negated ? "!" : "") + operand_of(name, statement, false) + ") ";
 }
 
-/// The components of an operand: of a vector `{a, b}`, or of a register with a predicate, `r|p`.
+/// The components of an operand that is a vector, `{a, b}`, or a register with a predicate, `r|p`.
 Strings parts_of(const std::string& piece) {
   if (piece.starts_with('{')) return split(piece.substr(1, piece.size() - 2), ',');
   return split(piece, '|');
@@ -465,7 +465,7 @@ std::string call_of(std::string text, const Statement& statement) {
       function.insert(3, i == 0 ? "_apart" : "_together");
     for (const std::string& part : parts_of(piece))
       arguments += (arguments.empty() ? "" : ", ") + operand_of(part, statement, in_shared);
-    if (function.starts_with("cp_async")) in_shared = false;  // only the first operand is in shared memory
+    if (function.starts_with("cp_async")) in_shared = false;  // only the first operand is shared
   }
   return condition + space + function + '(' + arguments + ");";
 }

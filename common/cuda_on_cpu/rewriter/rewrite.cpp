@@ -27,7 +27,7 @@ void read_promise(Source& source, std::size_t i, Promises& promises) {
   source.replace(i, closing + 1, "");
 }
 
-/// Replaces a cast to void* at a token, if there is one.
+/// If a cast to void* begins at token `first`, replaces the cast by `by`.
 void replace_cast(Source& source, std::size_t first, const std::string& by) {
   if (source.is_sign(first, "(")) {
     const std::size_t closing = source.close_of(first);
@@ -86,8 +86,8 @@ bool is_behind_cast(const Source& source, std::size_t i) {
   return inside == "void*" && source.is(source.previous(before), "reinterpret_cast");
 }
 
-/// Registers a kernel whose name, with its template arguments, is cast to void*. Other values pass
-/// unchanged.
+/// Registers a kernel whose name, with its template arguments, is cast to void*. At run time,
+/// values that are not kernels are returned unchanged.
 void note_kernel(Source& source, std::size_t i) {
   for (const auto word : {"this", "nullptr", "true", "false"})
     if (source.is(i, word)) return;
@@ -158,7 +158,8 @@ void note_dropped_by_cub(Source& source, std::size_t i) {
     source.replace(first, i + 1, "::cuda_on_cpu::Dropped{} = ::cub");
 }
 
-/// Adds functions that return an error to `fallible`, and marks calls that ignore the error.
+/// If token i declares a function that returns an error, adds the function to `fallible`. If token
+/// i calls such a function and ignores the error, marks the call.
 void note_dropped(Source& source, std::size_t i, Fallible& fallible) {
   const std::string name(source[i]);
   if (name == "cub") return note_dropped_by_cub(source, i);
@@ -179,7 +180,7 @@ void note_dropped(Source& source, std::size_t i, Fallible& fallible) {
     source.replace(i, i + 1, "::cuda_on_cpu::Dropped{} = " + name);
 }
 
-/// Removes a device mark and adds the variables that it marks to the list. Managed variables, which
+/// Removes a device mark and adds the variables that it marks to `names`. Managed variables, which
 /// the host may use, are added a second time with the prefix `!`.
 void read_device_mark(Source& source, std::size_t i, Names& names) {
   const Mark mark = mark_at(source, i);
@@ -294,8 +295,8 @@ void rewrite_name(Source& source, std::size_t i, bool guards, Promises& clusters
     rewrite_ptx(source, i);
 }
 
-/// Registers the launch bounds that are integer literals. Bounds that depend on template arguments
-/// are unknown here and not enforced.
+/// Code that registers the launch bounds that are integer literals. Bounds that depend on template
+/// arguments are unknown here and not enforced.
 std::string noted(const Promises& bounds) {
   std::string notes;
   for (const auto& [kernel, text] : bounds) {

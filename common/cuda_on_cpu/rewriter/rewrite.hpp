@@ -10,15 +10,15 @@
 ///     __launch_bounds__(n)               is registered with the runtime.
 ///     __device__, __managed__            are removed; the names of variables are listed.
 ///     a << b in device code              shifts as on a GPU.
-///     memcpy(a, b, n)                    calls a function that reports its accesses, under analysis.
+///     memcpy(a, b, n)                    becomes, under analysis, a call that logs its accesses.
 ///     while (flag == 0) {}               lets other threads run if `flag` is volatile.
 ///     (void*)kernel                      keeps the kernel's type in arguments of the runtime;
 ///                                        elsewhere the types of its parameters are registered.
 ///     asm("...")                         becomes calls of functions.
 ///     __global__ void k() {}             is followed by an entry, in the image of a module.
 ///
-/// No line is added or removed. The line markers of the preprocessor let debuggers find the lines of
-/// the .cu file.
+/// No line is added or removed. The line markers of the preprocessor let debuggers find the lines
+/// of the .cu file.
 
 #pragma once
 
@@ -47,8 +47,8 @@ using Names = std::set<std::string, std::less<>>;
 /// Rewrites a preprocessed source as plain C++.
 /// \param guards whether the program is analysed. Variables in shared memory are then followed by
 /// guards. Calls that drop an error are marked. Host functions check that the host calls them, and
-/// device functions mark calls that the analysis cannot see. Kernels allocate memory from the heap
-/// of the device.
+/// device functions that call code outside the analysis report this when they begin. Kernels
+/// allocate memory from the heap of the device.
 /// \param is_header whether other sources will include the result. Each including source then
 /// registers the launch bounds and the names of variables.
 /// \throws Refused
@@ -75,16 +75,16 @@ Mark mark_at(const Source& source, std::size_t i);
 /// The variables of the declaration with a device mark; none if it declares a function.
 std::vector<std::string> marked_variables(const Source& source, std::size_t mark);
 
-/// Texts that are inserted after tokens.
+/// Text to insert after each token, by token index.
 using Additions = std::map<std::size_t, std::string>;
 
-/// Kernels with plain parameters that a source defines completely in one scope. After the last
-/// definition, a variable is inserted that contains the addresses of all kernels with the same
-/// name.
+/// Kernels whose overloads a source defines in a single scope, without templates, default arguments
+/// and separate declarations. After the last definition, the rewriter inserts a variable that
+/// contains the addresses of all kernels with the same name.
 struct Overloads {
   struct Kernel {
     std::size_t last;   ///< token at the end of the last definition
-    std::size_t count;  ///< number of kernels
+    std::size_t count;  ///< number of kernels with this name
     std::string variable = {};
     bool is_used = false;  ///< whether a launch uses the variable
   };

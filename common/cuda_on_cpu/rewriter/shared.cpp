@@ -27,7 +27,7 @@ bool has_arguments(std::string_view name) {
   return name == "__attribute__" || name == "alignas" || name == "__declspec";
 }
 
-/// Whether rewritten source between two tokens ends a statement.
+/// Whether a statement ends between two tokens, in source that has already been rewritten.
 bool ends_between(const Source& source, std::size_t first, std::size_t last) {
   while (++first < last)
     if (source.kind(first) == Kind::opaque && source[first].ends_with(';')) return true;

@@ -7,12 +7,12 @@
 namespace cuda_on_cpu::rewriter {
 namespace {
 
-/// Whether two equal signs are adjacent tokens.
+/// Whether token i and the next token are both `sign`.
 bool is_pair(const Source& source, std::size_t i, std::string_view sign) {
   return source.is_sign(i, sign) && i + 1 < source.size() && source.is_sign(i + 1, sign);
 }
 
-/// Whether a shift width is a literal below 32, the width of the narrowest shifted type.
+/// Whether the distance of a shift is a literal below 32, the width of the narrowest shifted type.
 bool is_narrow(const Source& source, std::size_t width) {
   if (source.kind(width) != Kind::number) return false;
   const std::string digits(source[width]);

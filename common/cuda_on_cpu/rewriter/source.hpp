@@ -18,8 +18,8 @@ struct Unsure : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
-/// The kind of a token. A marker is a line of the preprocessor. An opaque token is passed on
-/// unchanged: a system header, or rewritten source.
+/// The kind of a token. A marker is a preprocessor line. An opaque token is passed on unchanged: a
+/// system header, or rewritten source.
 enum class Kind { marker, space, string, character, number, name, sign, opaque };
 
 class Source {

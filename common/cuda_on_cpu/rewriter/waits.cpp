@@ -42,9 +42,9 @@ bool ends_busy_loop(const Source& source, std::size_t loop) {
   return source.is(source.next(i), "do");
 }
 
-/// Tokens of a loop. `before` and `behind` delimit the condition: they are brackets or semicolons.
-/// `opening` and `closing` are the parentheses that contain the condition and the other expressions
-/// of the loop.
+/// Tokens of a loop. `before` and `behind` are the parentheses or semicolons that delimit the
+/// condition. `opening` and `closing` are the parentheses that contain the condition and the other
+/// expressions of the loop.
 struct Condition {
   std::size_t before = 0, behind = 0, opening = 0, closing = 0;
 };
@@ -65,7 +65,7 @@ Condition condition_of(const Source& source, std::size_t loop) {
   return {first, semicolon_behind(source, first, closing), opening, closing};
 }
 
-/// The condition of a loop with an empty body. All tokens are 0 if the body is not empty.
+/// The condition of a loop whose body is empty or only sleeps. All tokens are 0 for any other loop.
 Condition waiting_condition(const Source& source, std::size_t loop) {
   const Condition condition = condition_of(source, loop);
   const bool is_busy = condition.closing == 0 ||
@@ -74,8 +74,8 @@ Condition waiting_condition(const Source& source, std::size_t loop) {
   return is_busy ? Condition{} : condition;
 }
 
-/// Whether the loop itself changes a variable of its condition, so that no other thread has to
-/// change it.
+/// Whether the loop itself changes the variable at token i of its condition, so that no other
+/// thread has to change this variable.
 bool is_counter(const Source& source, const Condition& condition, std::size_t i) {
   for (std::size_t j = condition.opening; j < condition.closing; ++j)
     if ((j < condition.before || j > condition.behind) && source.is(j, source[i])) return true;
@@ -87,8 +87,8 @@ bool is_counter(const Source& source, const Condition& condition, std::size_t i)
   return false;
 }
 
-/// Whether a condition reads a volatile variable that other threads change, and declares no
-/// variable.
+/// Whether a condition reads a volatile variable that other threads change. The result is false if
+/// the condition assigns to a variable or declares one.
 bool asks_volatile(const Source& source, const Condition& condition, const Names& volatiles) {
   bool asks = false;
   int depth = 0;

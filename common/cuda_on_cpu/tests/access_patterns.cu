@@ -339,7 +339,7 @@ __global__ void transpose_naive(const float* in, float* out) {
   out[x * side + y] = in[y * side + x];  // load 4, store 32
 }
 
-/// Solves a tridiagonal system by the Thomas algorithm. The elements of each array are `stride` apart.
+/// Solves a tridiagonal system by the Thomas algorithm. Array elements are `stride` apart.
 __device__ void solve_system(const double* a, const double* b, const double* c, double* u,
                              double* w, int first, int stride) {
   double pivot = b[first], value = u[first];
@@ -365,7 +365,7 @@ __device__ void solve_system(const double* a, const double* b, const double* c, 
 
 __global__ void tridiagonal_by_rows(const double* a, const double* b, const double* c, double* u,
                                     double* w) {
-  solve_system(a, b, c, u, w, index() * rows, 1);  // 32: one system per thread, systems one after the other in memory
+  solve_system(a, b, c, u, w, index() * rows, 1);  // 32: systems one after the other
 }
 
 __global__ void tridiagonal_interleaved(const double* a, const double* b, const double* c,

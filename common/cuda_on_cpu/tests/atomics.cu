@@ -25,7 +25,7 @@ using tap::table;
 
 // --- Each operation: three scopes on the device, and its effect on a value
 
-/// Sums and differences of integers wrap around.
+/// Applies an operation. Sums and differences of integers wrap around.
 template <typename T, typename Operation>
 T wrapped(T a, T b, Operation operation) {
   if constexpr (std::is_same_v<T, int>)
@@ -233,8 +233,8 @@ __global__ void apply_together(const T* operands, T first, T* results, int n) {
   if (threadIdx.x == 0) results[1 + blockIdx.x] = shared;
 }
 
-/// Each block combines its operands in shared memory, and all blocks combine the results in one
-/// variable. The result must not depend on the order.
+/// Checks an operation: each block combines its operands in shared memory, and all blocks combine
+/// their results in one variable. The result must not depend on the order.
 template <typename Operation, typename T>
 void expect_result(const std::vector<T>& operands, T first) {
   const int n = static_cast<int>(operands.size()), blocks = (n + 255) / 256;
@@ -626,7 +626,7 @@ TEST(threads_pass_values_on_by_volatile_flags) {
   expect_equal(out.to_host(), tap::table<int>(96, [](int t) { return t + 3; }));
 }
 
-/// Lanes of one warp wait for each other in sequence.
+/// All lanes of a warp acquire the same lock, one after the other.
 __global__ void lock_by_lane(int* lock, int* count) {
   const Patience patience;
   bool done = false;
@@ -650,7 +650,7 @@ struct Lock {
   unsigned next, serving;
 };
 
-/// Blocks enter in the order of their tickets.
+/// Blocks acquire the lock in the order of their tickets.
 __global__ void lock_by_ticket(Lock* lock, int* count, unsigned* order) {
   if (threadIdx.x != 0) return;
   const Patience patience;
@@ -755,7 +755,7 @@ struct Shared {
   int guarded, message, result;
 };
 
-/// Each thread counts, and adds to a variable under a lock. Block 0 sends a message to block 1.
+/// Threads count atomically, and add to `plain` under a lock. Block 0 sends a message to block 1.
 __global__ void use_standard_atomics(Shared* shared, int* plain) {
   shared->count.fetch_add(2, cuda::std::memory_order_relaxed);
   --shared->count;

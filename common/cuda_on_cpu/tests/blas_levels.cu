@@ -1,6 +1,6 @@
 /// \file
-/// Levels 1 to 3 of cuBLAS in all four types, its batched calls and its copies, compared with sums
-/// in double precision.
+/// Levels 1 to 3 of cuBLAS for all four types, batched calls and copies, compared with sums in
+/// double precision.
 
 #include <cublas_v2.h>
 

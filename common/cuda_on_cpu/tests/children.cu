@@ -127,7 +127,7 @@ TEST(an_event_behind_a_parent_comes_behind_its_children) {
   check(cudaStreamDestroy(one));
 }
 
-/// Adds 1 to each element of a range. Children process halves of long ranges.
+/// Adds 1 to each element of a range. If `depth` > 0, two child kernels process one half each.
 __global__ void halve(int* x, int n, int depth) {
   if (depth == 0) {
     for (int i = 0; i < n; ++i) x[i] += 1;
@@ -197,7 +197,7 @@ TEST(a_named_stream_is_shared_by_its_block) {
   expect_equal(x.to_host(), {expected});
 }
 
-/// Uses two streams, one of which waits for the other one in the middle of the work.
+/// Uses two streams. In the middle of its work, one stream waits for an event of the other stream.
 __global__ void wait_for_event(int* x, cudaError_t* errors) {
   cudaStream_t one, other;
   cudaEvent_t event;
@@ -266,7 +266,7 @@ TEST(tails_come_behind_the_parent_and_its_children_in_their_order) {
   expect_equal(list.to_host(), {6, 1, 2, 3, 4, 5, 6});
 }
 
-/// Launches itself repeatedly as its own tail.
+/// Launches itself again as a tail launch, until `most` kernels have run.
 __global__ void step(int* steps, int* x, int most) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   x[i] += i;
@@ -494,7 +494,7 @@ __global__ void sum_in_grid(int* x, cudaError_t* error) {
   *error = cudaGetLastError();
 }
 
-/// A GPU refuses to launch the kernel; the CPU device refuses the launches by the kernel.
+/// A GPU refuses to launch `sum_in_grid`; the CPU device refuses the launch within `sum_in_grid`.
 TEST(a_cooperative_grid_launches_nothing) {
   Device<int> x(std::vector<int>{0, 1, 2, 3});
   Device<cudaError_t> of_launch(std::vector<cudaError_t>{cudaErrorNotPermitted});
@@ -546,7 +546,7 @@ TEST(a_graph_has_kernels_with_children) {
   check(cudaStreamDestroy(stream));
 }
 
-/// A function for host and device: its launch belongs to the caller.
+/// Launches a kernel from the host or from another kernel, depending on the caller.
 __host__ __device__ void add_seven(int* x) { add<<<1, 1>>>(x, 1, 7); }
 
 __global__ void call_both(int* x) { add_seven(x); }

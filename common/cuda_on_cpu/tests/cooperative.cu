@@ -517,7 +517,7 @@ TEST(large_tiles_hand_over_and_reduce) {
                }));
 }
 
-/// Each tile rotates its part of a row; the distance is the index of the tile.
+/// Tile i reverses its 128 elements i times, and adds 1 to each element each time.
 __global__ void turn_in_large_tiles(int* values) {
   __shared__ int row[512];
   const auto tile = cg::tiled_partition<128>(cg::this_thread_block());
@@ -580,7 +580,7 @@ TEST(coalesced_threads_act_as_one) {
   expect_equal(actual, expected);
 }
 
-/// Sorts by parity as a warp in lockstep does: all lanes together, then each branch by itself.
+/// Forms groups as a warp in lockstep does: first of all lanes, then of the lanes of each branch.
 __global__ void come_together(unsigned* sizes, int n) {
   const unsigned thread = threadIdx.x;
   if (thread >= static_cast<unsigned>(n)) return;
@@ -609,7 +609,7 @@ TEST(lanes_that_have_not_parted_come_together) {
   }
 }
 
-/// A lane that waits for another lane's later write does not block that lane.
+/// Lane 0 waits for a later write of lane 1, which must not wait for lane 0 to form a group.
 __global__ void wait_for_a_lane_behind(unsigned* sizes, volatile int* flag) {
   if (threadIdx.x == 0) {
     while (*flag == 0) continue;
@@ -868,7 +868,7 @@ TEST(clusters_add_in_distributed_shared_memory) {
 }
 
 /// The first block arrives at the barrier and ends. The second block must still wait for the last
-/// one.
+/// block.
 __global__ void arrive_and_end(int* values, int* sums) {
   const cg::cluster_group cluster = cg::this_cluster();
   if (cluster.block_rank() == cluster.num_blocks() - 1) {
@@ -890,7 +890,7 @@ TEST(blocks_of_a_cluster_arrive_and_end) {
   expect_equal(sums.to_host(), table<int>(threads, [&](int i) { return threads - 1 - i; }));
 }
 
-/// The first block arrives at the barrier of the grid and ends. The second must wait for the last one.
+/// The first block arrives at the grid barrier and ends. The second must wait for the last block.
 __global__ void arrive_at_the_grid_and_end(int* values, int* sums) {
   const cg::grid_group grid = cg::this_grid();
   if (grid.block_rank() == grid.num_blocks() - 1) {
@@ -943,7 +943,7 @@ TEST(clusters_transpose_in_large_dynamic_memory) {
                table<double>(v.size(), [&](int i) { return v[i % side * side + i / side]; }));
 }
 
-/// A field stays in the shared memory of a cluster over many steps; neighbours exchange their edges.
+/// A field stays in the shared memory of a cluster for many steps; neighbours exchange edges.
 __global__ void diffuse_in_cluster(double* field, int steps) {
   __shared__ double buffers[2][66];
   const cg::cluster_group cluster = cg::this_cluster();
@@ -1193,7 +1193,7 @@ __global__ void copy_by_block(const double* in, double* out, int n) {
   }
 }
 
-/// One buffer is filled while the other is used.
+/// The block fills one buffer while it uses the other buffer.
 __global__ void copy_by_block_ahead(const double* in, double* out, int n) {
   __shared__ alignas(16) double buffers[2][128];
   const cg::thread_block block = cg::this_thread_block();
@@ -1363,7 +1363,7 @@ TEST(a_pipeline_has_producers_and_consumers) {
 
 // --- The primitives of <cuda_pipeline.h>
 
-/// Copies chunks of a type. Beyond the end of the input, chunks are padded with zeros.
+/// Copies chunks of type T. Beyond the end of the input, chunks are padded with zeros.
 template <typename T>
 __global__ void copy_by_primitives(const T* in, T* out, int bytes, int batches) {
   __shared__ T buffers[3][32];

@@ -169,7 +169,7 @@ void measure_threads() {
   cudaFree(out);
 }
 
-/// The number of accesses in the scan of a block: four per thread outside the steps, up to three in each step.
+/// Counts the accesses in the scan of a block: four per thread, and up to three more in each step.
 constexpr int scan_accesses() {
   int accesses = 4 * scan_width;
   for (int step = 1; step < scan_width; step *= 2) accesses += 3 * scan_width - step;

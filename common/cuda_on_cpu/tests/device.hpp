@@ -27,15 +27,15 @@ inline void expect_error(cudaError_t actual, cudaError_t expected,
              place);
 }
 
-/// Expects an error that does not persist, and resets it.
+/// Expects an error that does not persist, and resets the last error.
 inline void expect_refusal(cudaError_t actual, cudaError_t expected,
                            Location place = Location::current()) {
   expect_error(actual, expected, place);
   expect_error(cudaGetLastError(), actual, place);
 }
 
-/// An array in device memory, poisoned unless it is made from values. Kernels in any stream may use
-/// it.
+/// An array in device memory, initialised with given values or with a byte pattern. Kernels in any
+/// stream may use it.
 template <typename T>
 class Device {
  public:

@@ -1,5 +1,5 @@
 /// \file
-/// Sources that stages for several GPUs share.
+/// Tests of the functions that the stages for several GPUs share.
 
 #include <algorithm>
 #include <atomic>
@@ -37,7 +37,7 @@ int current() {
   return device;
 }
 
-/// The work items that a GPU received, and the device that it belongs to.
+/// A GPU by its device index, with the indices of the work items that it has received.
 struct Gpu {
   int device;
   std::vector<std::size_t> numbers = {};

@@ -422,7 +422,7 @@ __global__ void turn_in_tiles(int* out, unsigned who_leaves) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = values[threadIdx.x ^ 63];
 }
 
-/// After a reset, the state of the incomplete tiles is lost, and the device works.
+/// Checks that a reset discards the state of incomplete tiles, so that the device works again.
 int turn_after_a_failure() {
   int* out = nullptr;
   check(cudaMalloc(&out, 16 * 128 * sizeof(int)));
@@ -437,7 +437,7 @@ int turn_after_a_failure() {
   return tap::complaints();
 }
 
-/// Ends the program after a launch that only the destructor of the launch's memory waits for.
+/// Ends the program while a launch is pending, for which only the destructor of `out` waits.
 int leave() {
   static const Device<int> out(4);
   pass_on<<<4, 32>>>(out.get());
@@ -489,7 +489,7 @@ void expect_status(int wanted, const char* option, const char* how, const std::s
   expect(WIFEXITED(status) && WEXITSTATUS(status) == wanted, what);
 }
 
-/// Runs in another process, because the device is unusable after such an error.
+/// Runs the failing case `how` in another process, because the device is unusable afterwards.
 void expect_failing_for_ever(const char* how) {
   expect_status(with_ended_kernels, "--fail", how, "the error lasts, and is the right one");
 }

@@ -1,5 +1,5 @@
 /// \file
-/// Factorisations with the cuSOLVER interface, verified by multiplication, and calls with invalid arguments.
+/// Factorisations with cuSOLVER's interface, checked by products, and calls with invalid arguments.
 
 #include <cusolverDn.h>
 
@@ -34,7 +34,7 @@ int room_for(cusolverDnHandle_t handle, cublasFillMode_t part, int n, T* a, int 
   return elements;
 }
 
-/// The function with 64-bit sizes, which takes the types as arguments.
+/// Calls the function with 64-bit sizes, which takes the element types as arguments.
 template <typename T>
 cusolverStatus_t factorise_x(cusolverDnHandle_t handle, cublasFillMode_t part, int n, T* a, int lda,
                              int* info) {

@@ -1,5 +1,5 @@
 /// \file
-/// Transforms with the cuFFT interface, compared with sums over all waves, and calls with invalid arguments.
+/// Transforms with cuFFT's interface, compared with direct sums, and calls with invalid arguments.
 
 #include <cufft.h>
 

@@ -600,7 +600,7 @@ TEST(an_instance_chooses_as_another_graph_does) {
   add_note(body, log.get(), 4, {first});
   choice(repeated, cudaGraphCondTypeWhile, 5);
   const auto asking =
-      add_asking(empty.get(), ask, value.get(), handle_of(empty.get()));  // no node uses this condition
+      add_asking(empty.get(), ask, value.get(), handle_of(empty.get()));  // no node uses it
   cudaGraphNode_t node = nullptr;
   check(cudaGraphAddEmptyNode(&node, empty.get(), &asking, 1));
   const Instance instance(one);
@@ -617,7 +617,7 @@ TEST(an_instance_chooses_as_another_graph_does) {
 
 // --- Events
 
-/// One stream writes values, and another one adds them, ordered only by events.
+/// One stream writes values, and another stream adds them; only events order the two streams.
 TEST(graphs_record_events_and_wait_for_them) {
   const Device<int> x(count), sum(std::vector<int>(count, 0));
   const Stream first, second;
@@ -735,7 +735,7 @@ TEST(nodes_of_every_type_are_added_alike) {
   expect_equal(out, expected);
 }
 
-/// The last test: after a graph that needs too much memory, a GPU driver may lack memory for other graphs.
+/// The last test: after a graph that is too large, a GPU driver may lack memory for other graphs.
 TEST(a_graph_that_needs_too_much_is_not_launched) {
   std::size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total));

@@ -98,7 +98,7 @@ __global__ void await(volatile int* flag, const int* in, int* out) {
   *out = 2 * *in;
 }
 
-/// A mailbox. A question and its answer have the same index; an index of -1 ends the service.
+/// A mailbox. A question and its answer have the same index; a negative question ends the service.
 struct Mailbox {
   volatile int asked, answered;
   int question, answer;
@@ -156,7 +156,7 @@ __global__ void serve_together(Mailbox* box, int* all, int questions) {
   }
 }
 
-/// Sends questions to a kernel that serves a mailbox, as long as it answers, and then ends it.
+/// Sends questions to the kernel that serves a mailbox. After the last answer, ends the kernel.
 void ask(Mailbox& box, int questions) {
   for (int number = 1; number <= questions; ++number) {
     box.question = 7 * number;

@@ -164,7 +164,7 @@ void go_on_with_memory() {
   check(cudaIpcCloseMemHandle(again));
   check(cudaStreamWaitEvent(stream.get(), event.get(), 0));
   affine<<<count / 128 + 1, 128, 0, stream.get()>>>(x, 3, 1);
-  check(cudaEventRecord(event.get(), stream.get()));  // no thread of this process waits for the event
+  check(cudaEventRecord(event.get(), stream.get()));  // no wait of this process uses it
   std::vector<int> seen(count);
   check(cudaMemcpyAsync(seen.data(), x, count * sizeof(int), cudaMemcpyDeviceToHost, stream.get()));
   check(cudaStreamSynchronize(stream.get()));
@@ -245,7 +245,7 @@ TEST(processes_work_on_the_same_memory) {
   Child child("memory");
   child.tell(handles);
   child.end();
-  const Stream other;  // a stream that waits only for the child, and thereby for the parent's work that the child waited for
+  const Stream other;  // waits for the child, which has waited for the parent's work
   check(cudaStreamWaitEvent(other.get(), event.get(), 0));
   affine<<<count / 128 + 1, 128, 0, other.get()>>>(x.get(), 1, -7);
   check(cudaStreamSynchronize(other.get()));
@@ -280,7 +280,7 @@ TEST(processes_work_on_memory_of_pools) {
   for (const int i : {0, 1}) {
     check(cudaMemPoolCreate(&pools[i], &properties));
     check(cudaMallocAsync(&x[i], count * sizeof(int), pools[i], stream.get()));
-    expect_refusal(cudaMemPoolExportPointer(&data[i], x[i]), cudaErrorInvalidValue);  // not exported yet
+    expect_refusal(cudaMemPoolExportPointer(&data[i], x[i]), cudaErrorInvalidValue);  // too early
     check(cudaMemPoolExportToShareableHandle(&files[i], pools[i],
                                              cudaMemHandleTypePosixFileDescriptor, 0));
     check(cudaMemPoolExportPointer(&data[i], x[i]));

@@ -219,7 +219,7 @@ void add_twice(int* sum, int value) {
 }
 }  // namespace outer
 
-/// The kernel of a class template, launched from a template that depends on it.
+/// Launches a kernel template whose argument is the parameter of the class template.
 template <typename T>
 template <int times>
 void outer::Holder<T>::run(int* sum, T value) {
@@ -536,7 +536,7 @@ TEST(arguments_are_converted_as_in_a_call) {
 }
 
 #ifndef STAIRCASE_CUDA_ON_CPU  // on the CPU device, each thread converts its arguments
-/// Counts its conversions.
+/// An argument that counts its conversions to a pointer.
 struct Handle {
   int* pointer;
   int* conversions;
@@ -694,7 +694,7 @@ TEST(kernels_call_functions) {
                }));
 }
 
-/// Uses long local arrays, which stay valid across a barrier.
+/// Checks that long local arrays keep their values across a barrier.
 __global__ void keep_locals(int* out) {
   int mine[64];
   for (int i = 0; i < 64; ++i) mine[i] = threadIdx.x * i;
@@ -715,7 +715,7 @@ __global__ void read_clocks(int* forward) {
   const long long begin = clock64();
   __nanosleep(1000);
   const long long end = clock64();
-  const auto around = static_cast<unsigned>(clock() - outer);  // clock() counts the cycles of clock64(), modulo 2^32
+  const auto around = static_cast<unsigned>(clock() - outer);  // clock64() modulo 2^32
   forward[threadIdx.x] = end > begin && around >= end - begin;
 }
 
@@ -748,7 +748,7 @@ TEST(cudaLaunchKernel_takes_addresses_of_arguments) {
   expect_equal(sum.read(), 6 + 60 + 200 + 1000 + 10000);
 }
 
-/// A library that has only the addresses of kernels.
+/// Launches a kernel of which only the address is known, as a library does.
 cudaError_t launch_known(const void* kernel, void** arguments) {
   return cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, nullptr);
 }
@@ -756,7 +756,7 @@ template <typename Kernel>
 cudaError_t launch_any(Kernel kernel, void** arguments) {
   return launch_known(reinterpret_cast<const void*>(kernel), arguments);
 }
-/// An address that is taken before main() begins.
+/// The source takes this kernel's address before main() begins.
 void (*const table_of_kernels[])(int*, int) = {outer::inner::add};
 
 TEST(cudaLaunchKernel_takes_addresses_without_a_type) {

@@ -359,7 +359,7 @@ struct FourProducts : Shape<8, 4, DType, F16, F16, CType> {
                : F(a[0]), F(a[1]), F(b[0]), F(b[1]), S(c[0]), S(c[1]), S(c[2]), S(c[3]), S(c[4]), \
                  S(c[5]), S(c[6]), S(c[7]))
 
-/// Defines a struct of a shape whose member function executes the instruction.
+/// Defines a struct that derives from a shape, with a member function for the instruction.
 #define PRODUCT(struct_name, mma, instruction, S, F, ...)              \
   struct struct_name : __VA_ARGS__ {                                   \
     template <typename Sum, typename Factor>                           \

@@ -224,7 +224,7 @@ TEST(kernels_opt_in_to_more_than_48_KiB) {
   }
 }
 
-#ifndef STAIRCASE_CUDA_ON_CPU  // on the CPU device, a kernel has no information about its shared memory
+#ifndef STAIRCASE_CUDA_ON_CPU  // the CPU device reports no shared memory for kernels
 TEST(function_attributes_tell_of_shared_memory) {
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, mix_static_and_dynamic));
@@ -594,7 +594,7 @@ TEST(a_device_that_is_reset_gives_all_of_its_memory_back) {
   check(cudaMemGetInfo(&after, &total));
   for (int* gone : {memory, managed}) tap::expect_refusal(cudaFree(gone), cudaErrorInvalidValue);
   tap::expect_refusal(cudaFreeHost(pinned), cudaErrorInvalidValue);
-#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU frees the memory of pools; the later use of their handles is undefined
+#ifdef STAIRCASE_CUDA_ON_CPU  // on a GPU, using these handles after the reset is undefined
   tap::expect_refusal(cudaFree(ordered), cudaErrorInvalidValue);
   if (other != 0) expect_equal(after, before);
   tap::expect_refusal(cudaStreamSynchronize(stream), cudaErrorInvalidResourceHandle);

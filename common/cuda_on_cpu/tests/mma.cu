@@ -251,7 +251,7 @@ void expect_exact_integers() {
                }));
 }
 
-/// Checks the errors of products of values with `bits` bits. `unit` is the error of one rounding of a sum.
+/// Checks the errors of products of values with `bits` bits. `unit` is the rounding error of a sum.
 template <typename S>
 void expect_small_error(int bits, double unit) {
   const auto draw = [=] {

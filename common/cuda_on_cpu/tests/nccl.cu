@@ -84,7 +84,7 @@ std::vector<double> field_of(int rank) {
   return tap::table<double>(length, [&](int i) { return 1000 * rank + i; });
 }
 
-/// Sends the data of a rank to both neighbours in a ring. The first half of `to` receives from the left.
+/// Exchanges data with both neighbours in a ring. The left neighbour's data come first in `to`.
 void exchange(const Rank<double>& rank, int me, int size) {
   const int left = (me + size - 1) % size, right = (me + 1) % size;
   expect_success(ncclSend(rank.from.get(), length, ncclDouble, right, rank.comm, rank.stream));

@@ -305,7 +305,7 @@ __global__ void calculate(const float* a, const float* b, const float* c, Arithm
   o.root = {__fsqrt_rn(p), __fsqrt_rz(p), __fsqrt_ru(p), __fsqrt_rd(p)};
 }
 
-/// Checks rounded results by their position relative to the exact result. `side(r)` has the sign of exact - r.
+/// Checks on which side of the exact result roundings lie. `side(r)` has the sign of exact - r.
 template <typename T, typename Side>
 void expect_sides(const Rounded<T>& r, T nearest, const Side& side,
                   tap::Location place = tap::Location::current()) {
@@ -363,7 +363,7 @@ __global__ void fuse(const T* a, const T* b, T* fused, T* plain) {
     plain[i] = __dadd_rn(__dmul_rn(a[i], a[i]), b[i]);
 }
 
-/// Checks the residual of a square. Only the fused form computes the rounding error.
+/// Checks a a - round(a a): fma returns the rounding error, separate operations return 0.
 template <typename T>
 void expect_fusion() {
   const std::vector<T> a = random_values(64, T(1), T(2));
@@ -1194,7 +1194,7 @@ __global__ void calculate_halves(const T* a, const T* b, const T* c, HalfArithme
   o.is_nan = __hisnan(x);
 }
 
-/// Expects a result within one unit in the last place, and infinity exactly if the nearest value is infinite.
+/// Expects a result within one ulp, and infinity exactly if the nearest value is infinite.
 template <typename T>
 void expect_quotient(double actual, long double exact) {
   if (std::isinf(nearest<T>(exact)))
@@ -1210,7 +1210,7 @@ void expect_half_arithmetic() {
   auto a = table<double>(n, draw), b = table<double>(n, draw), c = table<double>(n, draw);
   for (int i = 0; i < 20; ++i) a[i] = b[i];
   a[20] = not_a_number;
-  for (int i = 21; i < 24; ++i) b[i] = std::exp2(Format<T>::least_exponent);  // quotients by these overflow
+  for (int i = 21; i < 24; ++i) b[i] = std::exp2(Format<T>::least_exponent);  // causes overflow
   const auto upload = [](const std::vector<double>& values) {
     return std::vector<T>(values.begin(), values.end());
   };

@@ -3,9 +3,9 @@
 ///
 /// A case is a namespace with one bug. Its templates have a parameter `bug`: true selects the bug,
 /// false the correct counterpart. A line at which the analysis should find the bug ends in `//
-/// planted: KIND`. If there are several possible reports, it ends in `// planted: KIND or KIND`; if
-/// no other report is permitted, in `// planted alone: KIND`. Several lines of a case may be
-/// marked. A marked line outside all cases counts for every case of its file.
+/// planted: KIND`; with several possible reports, in `// planted: KIND or KIND`; if no other report
+/// is permitted, in `// planted alone: KIND`. Several lines of a case may be marked. A marked line
+/// outside all cases counts for every case of its file.
 
 #pragma once
 

@@ -310,7 +310,7 @@ void run() {
 
 namespace pairs_that_are_no_vector {
 
-/// A structure of two doubles needs 8-byte alignment; with the bug, it declares 16 bytes.
+/// A structure of two doubles needs 8-byte alignment; with the bug, its declaration requires 16.
 struct Pair {
   double first, second;
 };
@@ -419,7 +419,7 @@ void run() {
 
 namespace largest_of_nothing {
 
-/// Computes a maximum of uninitialised memory; the correct counterpart stores a first value by an exchange.
+/// Computes a maximum of uninitialised memory; without the bug, an exchange stores a first value.
 template <bool bug>
 __global__ void largest(const int* in, int* out) {
   if (!bug && threadIdx.x == 0) atomicExch(out, in[0]);
@@ -511,7 +511,7 @@ void run() {
 
 namespace bytes_at_the_border_of_blocks {
 
-/// Blocks update odd numbers of bytes, so neighbours share words; with the bug, they share bytes.
+/// Blocks update odd numbers of bytes, so adjacent blocks share words, and with the bug also bytes.
 template <bool bug>
 __global__ void brighten(unsigned char* image, int width) {
   const int i = blockIdx.x * width + threadIdx.x;
@@ -574,7 +574,7 @@ void run() {
 
 namespace padding_behind_a_kilobyte {
 
-/// The padding of a row is 1 KiB after its first value; with the bug, some values are uninitialised.
+/// The padding begins 1 KiB after the first value; with the bug, some values are uninitialised.
 struct Row {
   float values[256];
   float padding;

@@ -408,7 +408,7 @@ void run() {
 
 namespace address_of_a_table_of_the_host {
 
-/// The address of a host variable cannot be used on the device; the address of a device variable is queried.
+/// Kernels cannot use the address of a host table; the correct kernel receives a device table.
 int host_table[threads];
 int __device__ device_table[threads];
 
@@ -543,7 +543,7 @@ void run() {
 
 namespace added_to_another_block {
 
-/// In a launch without clusters, each block is a cluster of one.
+/// Without clusters, each block is a cluster of its own. With the bug, block 1 uses rank 1.
 template <bool bug>
 __global__ void add() {
   __shared__ int sum;

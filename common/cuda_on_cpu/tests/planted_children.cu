@@ -40,7 +40,7 @@ void run() {
 
 namespace launched_without_a_barrier {
 
-/// With the bug, the other threads of the block may not have written yet.
+/// With the bug, other threads of the launching block may not have written their elements yet.
 __global__ void read(const int* in, int* out) {
   out[threadIdx.x] = in[threadIdx.x];  // planted: stream race
 }
@@ -161,7 +161,7 @@ void run() {
 
 namespace copied_too_early {
 
-/// A copy that a kernel enqueues may be executed at once.
+/// A copy that a kernel enqueues may run before later writes of the kernel.
 template <bool bug>
 __global__ void launch(int* numbers) {
   if (!bug) numbers[threadIdx.x] = threadIdx.x;
@@ -189,7 +189,7 @@ __global__ void sum(const int* parts, int n, int* total) {
   *total = sum;
 }
 
-/// The last block launches a kernel that sums the parts of all blocks.
+/// The last block starts a kernel that sums the parts of all blocks; with the bug, without a fence.
 template <bool bug>
 __global__ void launch(int* parts, unsigned* done, int* total) {
   if (threadIdx.x > 0) return;

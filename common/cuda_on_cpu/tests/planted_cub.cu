@@ -1,5 +1,5 @@
 /// \file
-/// Seeded bugs in uses of CUB, which are reported at the line of the call.
+/// Seeded bugs in uses of CUB. The analysis reports the line of the call.
 
 #include <cuda_runtime.h>
 
@@ -21,7 +21,7 @@ using cub::DeviceScan;
 
 constexpr int size = 128;
 
-/// The operands of an algorithm of CUB: an input, an output of the same size, and temporary storage.
+/// The operands of an algorithm of CUB: input, output of the same size, and temporary storage.
 struct Rooms {
   int *in = nullptr, *out = nullptr;
   void* temp = nullptr;
@@ -206,7 +206,7 @@ void run() {
 
 namespace an_error_that_cub_looks_at {
 
-/// With the bug, an error is ignored. A macro of CUB prints it in the correct counterpart.
+/// With the bug, an error is ignored. In the correct counterpart, a macro of CUB prints the error.
 template <bool bug>
 void run() {
   Rooms r;
@@ -218,7 +218,7 @@ void run() {
 
 namespace storage_without_its_size {
 
-/// With the bug, the temporary storage is large enough only for fewer items.
+/// With the bug, the temporary storage is large enough only for a smaller number of items.
 template <bool bug>
 void run() {
   Rooms r;

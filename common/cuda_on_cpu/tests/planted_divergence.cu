@@ -1,5 +1,5 @@
 /// \file
-/// Seeded bugs: threads that do not arrive at a barrier or warp operation that others wait for.
+/// Seeded bugs: threads that do not arrive at a barrier or warp operation for which others wait.
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -20,7 +20,7 @@ constexpr unsigned all_lanes = ~0u;
 
 namespace barrier_in_both_branches {
 
-/// Barriers at two places in the source are different, even if every thread reaches one of them.
+/// Two barriers in the source are different, even if every thread arrives at exactly one of them.
 template <bool bug>
 __global__ void reverse(int* out) {
   __shared__ int tile[threads];
@@ -76,7 +76,7 @@ void run() {
 
 namespace barrier_in_a_loop_of_any_length {
 
-/// Threads have different numbers of iterations; with the bug, the loop contains a barrier.
+/// The loop contains a barrier; with the bug, the number of iterations differs between threads.
 template <bool bug>
 __global__ void largest_product(int* out) {
   __shared__ int largest;
@@ -102,7 +102,7 @@ void run() {
 
 namespace barrier_beside_a_warp_operation {
 
-/// With the bug, half a warp waits for the block, the other half for the warp.
+/// With the bug, half of a warp waits at a block barrier, and the other half at a warp barrier.
 template <bool bug>
 __global__ void sum(int* out) {
   const int t = threadIdx.x;
@@ -123,7 +123,7 @@ void run() {
 
 namespace flag_set_behind_the_barrier {
 
-/// With the bug, one thread waits for a flag that another thread sets after a common barrier.
+/// With the bug, thread 0 waits for a flag that thread 32 sets after a barrier of the whole block.
 template <bool bug>
 __global__ void wait_for_flag(int* flag, int* out) {
   const int t = threadIdx.x;
@@ -437,7 +437,7 @@ void run() {
 namespace each_for_another_one {
 
 /// A shuffle in a tile of more than a warp can read the value of only one thread. A GPU hangs if
-/// threads of the tile read from several threads.
+/// threads of the tile read from different threads.
 template <bool bug>
 __global__ void turn(int* values) {
   const auto tile = cg::tiled_partition<threads>(cg::this_thread_block());

@@ -24,7 +24,7 @@ __global__ void fill(int* out, int n) {
 
 namespace too_many_threads {
 
-/// With the bug, one block has one thread per element, which is more than the maximum.
+/// With the bug, one block has a thread for each of 2048 elements, which is more than permitted.
 template <bool bug>
 void run() {
   const Buffer<int> out(2048);
@@ -321,7 +321,7 @@ void run() {
 
 namespace assertion_that_fails {
 
-/// With the bug, the index after the last row is out of order.
+/// With the bug, the third row begins before the second row.
 __global__ void check_rows(const int* begins, int rows) {
   const int row = threadIdx.x;
   if (row < rows) assert(begins[row] <= begins[row + 1]);  // planted: failed assertion
@@ -356,7 +356,7 @@ void run() {
 
 namespace trap_of_a_cluster {
 
-/// The other block waits at a barrier of the cluster for the block that has failed.
+/// With the bug, a block fails while the other block of the cluster waits for it at a barrier.
 __global__ void __cluster_dims__(2, 1, 1) divide(int* values, int by) {
   if (blockIdx.x == 0 && by == 0) __trap();  // planted alone: trap
   cooperative_groups::this_cluster().sync();

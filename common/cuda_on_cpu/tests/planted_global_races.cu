@@ -1,5 +1,5 @@
 /// \file
-/// Seeded bugs: blocks that access global memory, or shared memory of other blocks, without an order.
+/// Seeded bugs: unordered accesses of blocks to global memory or to shared memory of other blocks.
 
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
@@ -330,7 +330,7 @@ void run() {
 
 }  // namespace cluster_left_too_early
 
-/// Initialises the barrier for the values that all threads of the other block store.
+/// Initialises the barrier and expects the bytes that all threads of the other block will store.
 __device__ void expect_numbers(staircase::TransferBarrier& told) {
   if (threadIdx.x != 0) return;
   told.init(1);
@@ -340,7 +340,7 @@ __device__ void expect_numbers(staircase::TransferBarrier& told) {
 
 namespace told_before_the_cluster_has_met {
 
-/// With the bug, the kernel stores in the other block before its barrier is initialised.
+/// With the bug, the kernel stores in the other block before that block's barrier is initialised.
 template <bool bug>
 __global__ void __cluster_dims__(2, 1, 1) tell(int* out) {
   __shared__ int numbers[threads];

@@ -1,5 +1,5 @@
 /// \file
-/// Seeded bugs: graph nodes without dependencies on nodes that write, free or choose their operands.
+/// Seeded bugs: graph nodes that do not depend on nodes that write, free or choose their operands.
 
 #include <cuda_runtime.h>
 
@@ -102,7 +102,7 @@ void run() {
 
 namespace read_before_it_is_written {
 
-/// With the bug, a kernel reads newly allocated memory of the graph before another kernel writes it.
+/// With the bug, a kernel reads memory that the graph has allocated but not written yet.
 template <bool bug>
 void run() {
   const Buffer<int> out(count);
@@ -142,7 +142,7 @@ void run() {
 
 namespace left_memory_used_when_it_is_freed {
 
-/// The program must free memory that a graph leaves; with the bug, it does so before the last use.
+/// With the bug, the program frees memory that a graph has left allocated before the last use.
 template <bool bug>
 void run() {
   const Buffer<int> out(count);

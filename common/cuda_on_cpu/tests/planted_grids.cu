@@ -51,8 +51,8 @@ class Pair {
     }
   }
 
-  /// Launches a cooperative kernel on each device, with its own part and the part of the other, and
-  /// waits for both.
+  /// Launches a cooperative kernel on each device, with the parts of both devices, and waits for
+  /// both launches.
   void run(void (*kernel)(Part, Part)) {
     for (int d = 0; d < 2; ++d) {
       check(cudaSetDevice(d));
@@ -63,7 +63,7 @@ class Pair {
     finish_both(0);
   }
 
-  /// Makes plain launches. Waits first for `first` or, without `at_once`, after each launch.
+  /// Makes plain launches. Waits first for device `first`; without `at_once`, after each launch.
   void run_plain(void (*kernel)(Part, Part), int first, bool at_once = true) {
     for (int d = 0; d < 2; ++d) {
       check(cudaSetDevice(d));
@@ -89,7 +89,7 @@ class Pair {
 
 namespace flag_raised_before_all_have_stored {
 
-/// With the bug, a flag is set without a barrier, so it covers only stores of its own thread.
+/// With the bug, a flag is set without a barrier, so it covers only stores of the setting thread.
 template <bool bug>
 __global__ void exchange(Part own, Part other) {
   for (unsigned s = 0; s < steps; ++s) {
@@ -130,7 +130,7 @@ void run() {
 
 namespace halo_read_before_it_is_told {
 
-/// With the bug, values of the other device are read before they have arrived.
+/// With the bug, a device reads values of the other device that have not arrived yet.
 template <bool bug>
 __global__ void exchange(Part own, Part other) {
   for (unsigned s = 0; s < steps; ++s) {
@@ -188,7 +188,7 @@ void run() {
 
 namespace flag_of_a_launch_that_is_done_without_order {
 
-/// With the bug, the flag is set by a relaxed store. The wait may begin after the first launch has ended.
+/// With the bug, a relaxed store sets the flag. The wait may begin when the first launch has ended.
 template <bool bug>
 __global__ void hand_on(Part own, Part other) {
   if (own.device == 1) wait_for(*own.done, 1);

@@ -1,6 +1,6 @@
 /// \file
 /// Seeded bugs: memory that kernels allocate with `new` and malloc, and host functions that they
-/// call. Threads and kernels may use, and free, memory that others have allocated.
+/// call. Threads may use and free memory of other threads and earlier kernels.
 
 #include <cuda_runtime.h>
 
@@ -67,7 +67,7 @@ void run() {
 
 namespace scratch_of_a_block {
 
-/// One thread allocates memory for all threads and frees it; with the bug, it frees too early.
+/// One thread allocates and frees memory for all threads; with the bug, it frees too early.
 template <bool bug>
 __global__ void reverse(int* out) {
   __shared__ int* scratch;

@@ -141,7 +141,7 @@ void run() {
 
 namespace leader_of_active_lanes {
 
-/// One active lane adds for all active lanes; with the bug, the others read from lane 0.
+/// One active lane adds for all active lanes; with the bug, lane 0 does, even if it is not active.
 template <bool bug>
 __global__ void slots(unsigned* counter, unsigned* out) {
   const int lane = threadIdx.x;

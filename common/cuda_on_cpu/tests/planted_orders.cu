@@ -170,8 +170,8 @@ void run() {
 
 namespace volatile_turns {
 
-/// Blocks run in an order given by a volatile flag, which is permitted. With the bug, two threads of
-/// a block run at the same time.
+/// Blocks run in an order given by a volatile flag, which is permitted. With the bug, two threads
+/// of a block run at the same time.
 template <bool bug>
 __global__ void in_turn(volatile int* turn, int* sum) {
   if (threadIdx.x > bug) return;
@@ -194,7 +194,7 @@ void run() {
 
 namespace volatile_sum_in_step {
 
-/// The last warp adds up the values; with the bug, it assumes that its lanes run in lockstep.
+/// The last warp adds up the values; with the bug, the kernel assumes that lanes run in lockstep.
 template <bool bug>
 __global__ void add_up(const int* in, int* out) {
   __shared__ volatile int s[threads];
@@ -224,7 +224,7 @@ void run() {
 
 namespace volatile_sum_unrolled {
 
-/// A reduction by the last warp, in the style of code from before Volta.
+/// A reduction by the last warp, as in code that was written for GPUs before Volta.
 template <bool bug>
 __global__ void add_up(const int* in, int* out) {
   __shared__ int shared[threads];
@@ -372,7 +372,7 @@ void run() {
 
 namespace butterfly_beyond_the_mask {
 
-/// Every lane of a butterfly reduction uses the value that it receives.
+/// With the bug, lanes of a butterfly reduction read from lanes outside the mask.
 template <bool bug>
 __global__ void sums(const int* in, int* out, int n) {
   const int t = threadIdx.x;

@@ -1,5 +1,5 @@
 /// \file
-/// Seeded bugs: memory and events that processes share. The program starts itself as the other process.
+/// Seeded bugs: memory and events of other processes. The program starts itself as another process.
 
 #include <cuda_runtime.h>
 #include <sys/wait.h>
@@ -81,7 +81,7 @@ class Other {
 
 namespace used_when_it_is_closed {
 
-/// Memory of another process exists until it is closed; with the bug, it is used afterwards.
+/// Memory of another process is used until its handle is closed; with the bug, also afterwards.
 template <bool bug>
 void run() {
   const Other other;

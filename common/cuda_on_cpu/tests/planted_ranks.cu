@@ -1,5 +1,5 @@
 /// \file
-/// Seeded bugs: ranks that wait for each other endlessly, or access memory that NCCL still transfers.
+/// Seeded bugs: ranks that wait for each other forever, or access memory that NCCL still transfers.
 
 #include <nccl.h>
 
@@ -119,7 +119,7 @@ void run() {
 
 namespace ranks_reduce_in_another_order {
 
-/// With the bug, rank 1 receives before, and rank 0 sends after, a sum that needs both.
+/// With the bug, rank 1 receives before a sum of both ranks, and rank 0 sends after the sum.
 template <bool bug>
 void run() {
   const Pair ranks;

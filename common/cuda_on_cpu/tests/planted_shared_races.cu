@@ -122,7 +122,7 @@ void run() {
 
 namespace two_threads_for_one_element {
 
-/// With the bug, two threads each store to one element, because the index is halved.
+/// With the bug, pairs of threads store to the same element, because the index is halved.
 template <bool bug>
 __global__ void store(int* out) {
   __shared__ int tile[threads];
@@ -168,7 +168,7 @@ void run() {
 
 namespace same_half_of_a_double_buffer {
 
-/// With the bug, the kernel writes into the half that other threads read.
+/// With the bug, the kernel writes into the half of the tile that other threads read.
 template <bool bug>
 __global__ void smooth(const int* in, int* out) {
   __shared__ int tile[2][threads];
@@ -219,7 +219,7 @@ void run() {
 
 namespace warp_barrier_for_a_block {
 
-/// With the bug, the kernel waits only for its own warp, and reads elements of the other one.
+/// With the bug, only the threads of a warp synchronise, but they read elements of the other warp.
 template <bool bug>
 __global__ void swap_warps(int* out) {
   __shared__ int tile[threads];
@@ -243,7 +243,7 @@ void run() {
 
 namespace group_too_small {
 
-/// With the bug, the kernel waits for a tile of 8 threads, and reads beyond it.
+/// With the bug, a tile of 8 threads synchronises, but the kernel reads from other tiles.
 template <bool bug>
 __global__ void reverse(int* out) {
   namespace cg = cooperative_groups;
@@ -288,7 +288,7 @@ void run() {
 
 namespace broadcast_without_a_barrier {
 
-/// One thread writes a factor for all; with the bug, the others do not wait for it.
+/// One thread writes a factor for all threads; with the bug, the other threads do not wait for it.
 template <bool bug>
 __global__ void scale(const int* in, int* out) {
   __shared__ int factor;
@@ -309,7 +309,7 @@ void run() {
 
 namespace helper_called_twice {
 
-/// The sum over the block, for every thread. All threads must read the tile before its reuse.
+/// Returns the sum over the block. All threads must read the tile before the next call writes it.
 template <bool bug>
 __device__ int block_sum(int value) {
   __shared__ int tile[threads];
@@ -387,8 +387,8 @@ void run() {
 
 namespace arrival_before_the_warp_has_read {
 
-/// The second warp reads values that the first warp writes. Lane 0 of the second warp signals that all lanes have read. With
-/// the bug, the lanes synchronise before their reads instead of afterwards.
+/// The second warp reads values that the first warp writes. Lane 0 of the second warp signals that
+/// all lanes have read. With the bug, lanes synchronise before their reads, not after them.
 template <bool bug>
 __global__ void pass_on(const int* in, int* out) {
   __shared__ int buffer[32];
@@ -453,8 +453,8 @@ void run() {
 
 namespace read_before_the_wait {
 
-/// With the bug, the last thread to arrive reads before it waits. In another order of the threads,
-/// the others have not stored yet.
+/// With the bug, the last thread to arrive reads before it waits. In another order, the other
+/// threads would not have stored yet.
 template <bool bug>
 __global__ void read_early(int* out) {
   __shared__ int tile[threads];
@@ -601,7 +601,7 @@ void run() {
 
 namespace barrier_without_a_wait_for_the_copy {
 
-/// With the bug, a barrier is reached while the copied bytes may still be in transit.
+/// With the bug, the kernel reaches a barrier while copied bytes may still be in transit.
 template <bool bug>
 __global__ void reverse(const int* in, int* out) {
   __shared__ int tile[threads];

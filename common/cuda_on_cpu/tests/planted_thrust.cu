@@ -1,5 +1,5 @@
 /// \file
-/// Seeded bugs in arguments of Thrust algorithms, which are reported at the line of the call or of
+/// Seeded bugs in arguments of Thrust algorithms. The analysis reports the line of the call or of
 /// the functor.
 
 #include <cuda_runtime.h>

@@ -1,7 +1,7 @@
 /// \file
 /// Seeded bugs: blocks that have a data race after they have changed memory in place. Under
-/// analysis, several threads may run them speculatively. The writes before the race must then be
-/// undone.
+/// analysis, several host threads may run such blocks speculatively. The writes before the race
+/// must then be undone.
 ///
 /// Each case prints its results, which trials_test.py also compares.
 
@@ -21,7 +21,7 @@ constexpr int count = blocks * threads;
 
 __device__ int index() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
 
-/// Prints a checksum over bytes, which distinguishes arrays.
+/// Prints a checksum of the bytes of an array, which depends on their order.
 template <typename T>
 void print_sum(const char* what, const T* device, std::size_t size) {
   const Pinned<T> values(size);
@@ -53,7 +53,7 @@ void run() {
 
 namespace sum_stored_by_every_lane {
 
-/// All lanes store the same sum of their warp; with the bug, they store different values.
+/// All lanes store the same sum of their warp; with the bug, the lanes store different values.
 template <bool bug>
 __global__ void add(const int* x, int* total) {
   __shared__ int sum;
@@ -139,7 +139,7 @@ void run() {
 
 namespace written_after_it_was_read {
 
-/// The first block writes after the other blocks have read, if all run concurrently.
+/// The first block writes after the other blocks have read, if all blocks run concurrently.
 template <bool bug>
 __global__ void look_back(int* x, int* y) {
   if (blockIdx.x == 0) {

@@ -65,7 +65,7 @@ WARP_FUNCTION(TimeOfDevices, unsigned long long, {
 });
 
 TEST(all_devices_tell_one_time) {
-  // Both clocks count nanoseconds since 1970. A GPU's clock may differ from the host's by more than a second.
+  // Both clocks count nanoseconds since 1970. A GPU's clock may be wrong by more than a second.
   constexpr double nanoseconds = 1e9, tolerance = 3600;
   const double now = static_cast<double>(std::time(nullptr));
   for (const auto then : called<unsigned long long>(TimeOfDevices()))

@@ -10,7 +10,7 @@ namespace {
 
 /// The value that the n-th operation writes. The lowest bit of the value is set if the operation
 /// locks. The other bits are a permutation of the index, so that sums and parts of other values
-/// rarely equal it.
+/// rarely equal a written value.
 unsigned value_of(unsigned number, bool locks) {
   constexpr unsigned most = 0x7FFF'FFFFu;
   number = (number ^ number >> 15) * 0x2C1B'3C6Du & most;
@@ -196,8 +196,8 @@ class Oracle {
   unsigned op_node(unsigned i) const { return static_cast<unsigned>(3 * p_.steps.size()) + i; }
   void add_edge(unsigned from, unsigned to) { next_[from].push_back(to); }
 
-  /// Adds the host and the streams. Each step has three nodes: for the host, for its beginning and
-  /// for its end.
+  /// Adds the nodes and edges of the host and the streams to the graph. Each step has three nodes:
+  /// for the host, for its beginning and for its end.
   void add_steps() {
     unsigned last_of[streams], event_of[events];
     std::fill_n(last_of, streams, none);
@@ -251,7 +251,8 @@ class Oracle {
     return count >= 32 ? ~0u : (1u << count) - 1;
   }
 
-  /// The node of the n-th barrier of a block or a gang, or of a mask of a warp.
+  /// The node of a barrier, which `key` identifies: the n-th barrier of a block, of a gang (a
+  /// cluster or a cooperative grid), or of a mask of a warp.
   unsigned meeting(const std::vector<unsigned>& key) {
     const auto [at, is_new] = meetings_.try_emplace(key, static_cast<unsigned>(next_.size()));
     if (is_new) next_.emplace_back();
@@ -382,7 +383,7 @@ class Oracle {
   }
 
   /// Orders an operation after the writes that it synchronises with: the write that it has read
-  /// from and, if this is an update, the write that the update has read from, and so on.
+  /// from and, if this write is an update, the write that the update has read from, and so on.
   void add_reads_from(unsigned i) {
     for (unsigned n = 0; n < seen_[i].count; ++n)
       for (unsigned write = write_of(i, seen_[i].values[n]); write != none;) {
@@ -515,7 +516,7 @@ class Oracle {
 
 namespace {
 
-/// The bytes with races. Adds the atomic variables among them to `variables`.
+/// Returns the bytes with races, and adds the atomic variables among these bytes to `variables`.
 std::set<Byte> find_races(const Oracle& oracle, std::set<Byte>& variables) {
   std::set<Byte> racy;
   oracle.for_each_race([&](const auto& a, const auto& b, unsigned first, unsigned end) {
@@ -718,8 +719,9 @@ class Generator {
     }
   }
 
-  /// Adds a barrier of the gang with separate arrive and wait. Threads may access memory between
-  /// the two, arrive early or late, or wait as soon as they arrive.
+  /// Adds a barrier of the gang (a cluster or a cooperative grid) with separate arrive and wait.
+  /// Threads may access memory between the two, arrive early or late, or wait as soon as they
+  /// arrive.
   void split_barrier(Kernel& k) {
     std::vector<bool> has_arrived(k.of_thread.size());
     const auto arrive = [&](unsigned thread) {

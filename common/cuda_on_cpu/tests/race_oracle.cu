@@ -3,8 +3,8 @@
 ///
 /// STAIRCASE_TEST_SEED and STAIRCASE_TEST_KERNELS choose the random programs. Without a seed, each
 /// build has its own seed, which the last line of the output names. If the verdicts differ for a
-/// program, it is reduced to a smaller one with different verdicts. With STAIRCASE_TEST_SHARED=1,
-/// concurrent kernels may have atomic variables in common.
+/// program, the test reduces it to a smaller program with different verdicts. With
+/// STAIRCASE_TEST_SHARED=1, concurrent kernels may have atomic variables in common.
 
 #include <cuda/atomic>
 #include <cooperative_groups.h>
@@ -166,7 +166,7 @@ __device__ unsigned do_access(const Op& op, unsigned char* at, const unsigned ch
 /// Executes the operations of each thread. Barriers are in this function, so that all threads use
 /// the same instruction.
 /// \param where receives the address of each block's shared memory
-/// \param number index of the kernel; each one has its own shared memory
+/// \param number index of the kernel; each kernel has its own shared memory
 __global__ void execute(const Op* ops, unsigned per_thread, bool cooperative, unsigned number,
                         unsigned char* in_global, unsigned char* in_pinned, Seen* all_seen,
                         unsigned* sums, unsigned long long* where) {

@@ -78,8 +78,8 @@ struct Kernel {
                                            ///< cooperative
   bool cooperative = false;                ///< whether the launch is cooperative, or has clusters
   std::vector<std::vector<Op>> of_thread;  ///< operations of each thread of the grid
-  unsigned per_thread = 0;                 ///< number of operations per thread, after the layout
-  unsigned first = 0;                      ///< index of its first operation in the program
+  unsigned per_thread = 0;                 ///< operations per thread, after laid_out()
+  unsigned first = 0;                      ///< index of the kernel's first operation
   unsigned first_block = 0;                ///< total number of blocks of the earlier kernels
 
   unsigned all_threads() const { return blocks * threads; }
@@ -143,8 +143,9 @@ inline Byte byte_of(Space space, unsigned block, unsigned offset) {
 /// - A plain write to an atomic variable races with its atomic operations. The value that an
 ///   operation has read is then undefined, and so is the order that it establishes.
 /// - An atomic operation happens before the write that a later operation has read from, but not
-///   before the fence that precedes this write. Programs rely on its order before later accesses to
-///   this variable, for example when the last block resets a counter of blocks.
+///   before the fence that precedes this write. Programs nevertheless rely on the order of the
+///   atomic operation before later accesses to its variable, for example when the last block resets
+///   a counter of blocks.
 struct Racy {
   std::set<Byte> certain;   ///< races even under the maximal order, in which every uncertain order
                             ///< holds
@@ -160,8 +161,8 @@ std::string text_of(const Program& program, const std::vector<Op>& ops,
 /// \param may_share_variables whether concurrent kernels may have atomic variables in common
 Program random_program(std::uint64_t seed, bool may_share_variables);
 
-/// The sets of operations and steps that can be removed to make a program smaller. Operations that
-/// must remain together, such as the arrivals at a barrier, form one set.
+/// Operations, or a host step, that can be removed together to make a program smaller. Operations
+/// that depend on each other, such as the arrivals at a barrier, form one part.
 struct Part {
   std::vector<Op*> ops = {};
   Step* step = nullptr;

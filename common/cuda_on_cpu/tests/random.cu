@@ -53,7 +53,7 @@ __global__ void make(T* out, Make one) {
   for (int k = 0; k < draws; ++k) out[draws * i + k] = one(&state);
 }
 
-/// Allows five standard errors of mean and variance. With a fixed seed, the test always passes or always fails.
+/// Allows five standard errors of mean and variance. A fixed seed makes the result reproducible.
 template <typename T>
 void expect_moments(const std::vector<T>& values, double mean, double variance) {
   double sum = 0, squares = 0;

@@ -1,6 +1,6 @@
 /// \file
-/// Signals between blocks that the analysis does not see. With them, tests determine the order of
-/// operations in concurrent blocks.
+/// Signals between blocks that the analysis does not see. With these signals, tests determine the
+/// order of operations in concurrent blocks.
 
 #pragma once
 

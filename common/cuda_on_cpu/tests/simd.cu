@@ -31,7 +31,7 @@ __device__ long within(long x) {
   return x < least ? least : x > most ? most : x;
 }
 
-/// The sum of the absolute differences.
+/// The sum of the absolute differences between the parts of two words.
 template <int bits, bool is_signed>
 __device__ unsigned sum(unsigned a, unsigned b) {
   unsigned total = 0;

@@ -44,7 +44,7 @@ std::vector<Out> applied(const std::vector<In>& values, Function function) {
     __device__ Out operator()(In x) const { __VA_ARGS__; } \
   };
 
-/// Floats of all magnitudes of a format, and values halfway between its values.
+/// Random floats in the range of a format, among them values halfway between its values.
 std::vector<float> random_floats(std::size_t count, int smallest, int largest) {
   std::vector<float> values;
   for (std::size_t i = 0; i < count; ++i) {
@@ -59,7 +59,7 @@ std::vector<float> random_floats(std::size_t count, int smallest, int largest) {
 
 // --- Formats with a sign, an exponent and a fraction
 
-/// The magnitudes of the finite values of a format, by bit pattern, according to its definition.
+/// The finite values of a format without the sign, by bit pattern, according to its definition.
 std::vector<double> sizes_of(int exponent_bits, int fraction_bits, int left_out) {
   std::vector<double> sizes;
   const int bias = (1 << (exponent_bits - 1)) - 1, in_binade = 1 << fraction_bits;
@@ -71,8 +71,8 @@ std::vector<double> sizes_of(int exponent_bits, int fraction_bits, int left_out)
   return sizes;
 }
 
-/// The bits of the nearest value, with ties to even, or of the largest value not above `size`. A
-/// value that would be rounded beyond the largest one gives -1.
+/// The bits of the value nearest to `size` (ties to even) or, with `towards_zero`, of the largest
+/// value not above it. Returns -1 if rounding would exceed the largest value.
 int search(const std::vector<double>& sizes, double size, bool towards_zero) {
   const int last = static_cast<int>(sizes.size()) - 1;
   int found = 0;
@@ -90,8 +90,8 @@ int search(const std::vector<double>& sizes, double size, bool towards_zero) {
 }
 
 struct Format {
-  int exponent_bits, fraction_bits, left_out;  ///< number of largest encodings that are not finite values
-  int beyond;                                  ///< the bits of values that are too large; -1: the largest finite value
+  int exponent_bits, fraction_bits, left_out;  ///< `left_out` encodings are not finite values
+  int beyond;                                  ///< bits if too large; -1: largest finite value
   bool towards_zero = false;
 
   int bits(float value) const {
@@ -255,7 +255,7 @@ __nv_bfloat16 from_bits<__nv_bfloat16>(unsigned short bits) {
 double number(__half x) { return __half2float(x); }
 double number(__nv_bfloat16 x) { return __bfloat162float(x); }
 
-/// The distance of two values of a format, in units of adjacent values.
+/// The number of steps between adjacent values of a format that lead from x to y.
 template <typename Half>
 int distance(Half x, Half y) {
   const auto place = [](Half of) {
@@ -337,9 +337,9 @@ void expect_functions() {
 TEST(functions_of_half) { expect_functions<__half>(); }
 TEST(functions_of_bfloat16) { expect_functions<__nv_bfloat16>(); }
 
-/// Each comparison as a bit: eq, ne, lt, le, gt, ge, then the ones that are true for NaN.
 HALF_FUNCTION(Maximum, return __hmax(x.a, x.b))
 HALF_FUNCTION(MinimumOrNan, return __hmin_nan(x.a, x.b))
+/// Each comparison as a bit: eq, ne, lt, le, gt, ge, and the same six that are true for NaN.
 template <typename Half>
 struct Comparisons {
   __device__ unsigned operator()(Pair<Half> x) const {

@@ -205,7 +205,7 @@ TEST(streams_work_side_by_side) {
                }));
 }
 
-/// Copies to the device, kernels and copies to the host overlap for adjacent chunks. Each slot is reused many times.
+/// Copies to the device, kernels and copies back overlap for adjacent chunks. Slots are reused.
 TEST(pieces_flow_through_slots) {
   constexpr std::size_t slots = 3, pieces = 20, size = 256;
   const std::vector<unsigned> values = random_numbers(pieces * size);
@@ -361,7 +361,7 @@ TEST(a_wait_is_for_what_was_recorded_before_it) {
 
 enum class Wait { stream, event, device, copy };
 
-/// Expects that all work is done when the host's wait returns, although it was blocked before.
+/// Expects that the host's wait returns only after all work, which is blocked when the wait begins.
 void expect_done_after(Wait wait) {
   const Stream stream;
   const Event event;

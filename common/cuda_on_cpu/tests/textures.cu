@@ -22,7 +22,7 @@ using tap::table;
 
 namespace {
 
-/// An array of several rows, with its values.
+/// A one- or two-dimensional CUDA array with given values.
 template <typename T>
 class Image {
  public:
@@ -41,7 +41,7 @@ class Image {
   cudaArray_t array_ = nullptr;
 };
 
-/// An array of several layers.
+/// A three-dimensional or layered CUDA array with given values.
 template <typename T>
 class Box {
  public:
@@ -104,7 +104,7 @@ cudaTextureObject_t texture_of(const cudaResourceDesc& resource, const cudaTextu
   return texture;
 }
 
-/// The index of a texel after the address mode is applied, or -1.
+/// The index of the texel that an address mode selects for index i, or -1 for the border.
 int taken(int i, int n, cudaTextureAddressMode mode) {
   const int period = mode == cudaAddressModeMirror ? 2 * n : n;
   const int in_period = ((i % period) + period) % period;
@@ -310,7 +310,7 @@ struct Direction {
   float x, y, z;
 };
 
-/// The intersection of a direction with a cube: the face, and the position from -1 to 1.
+/// The intersection of a direction with a cube: the face, and coordinates on it from -1 to 1.
 struct OnCube {
   int layer, face;
   float s, t;
@@ -379,7 +379,7 @@ double between_faces(const std::vector<float>& values, int width, const OnCube& 
   return sum + (1 - weights) * all / numbers;
 }
 
-/// Fetches in random directions, and compares with the texels around the intersections with the cube.
+/// Fetches in random directions, and compares with the texels around the point on the cube.
 void expect_fetched_of_cube(int width, int layers, cudaTextureFilterMode filter,
                             bool seamless = false) {
   constexpr int n = 512;

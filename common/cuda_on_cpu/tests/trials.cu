@@ -1,6 +1,6 @@
 /// \file
 /// Blocks of an analysed launch that run speculatively and concurrently. If the speculation fails,
-/// their writes are undone, and externally visible effects happen once.
+/// the writes are undone, and externally visible effects happen once.
 ///
 /// trials_test.py compares the reports of this program for several numbers of threads.
 
@@ -33,7 +33,7 @@ __device__ int index() { return static_cast<int>(blockIdx.x * blockDim.x + threa
 
 int met = 0;
 
-/// Makes each of the first two blocks wait for the other one.
+/// Makes the first two blocks wait for each other.
 CUDA_ON_CPU_NOT_ANALYSED __device__ void meet_another_block() {
   if (blockIdx.x > 1 || threadIdx.x > 0) return;
   tell();
@@ -114,7 +114,7 @@ TEST(launches_of_a_graph_and_of_streams_run_side_by_side) {
 
 // --- Undone writes: all kernels change memory in place, and then end the speculation
 
-/// Ends the speculative execution of the running block.
+/// Counts a thread. The atomic operation ends the speculative execution of the block.
 __device__ void count_block(int* counter) { atomicAdd(counter, 1); }
 
 /// Arrays of elements with 1, 2, 4, 8 and 16 bytes.

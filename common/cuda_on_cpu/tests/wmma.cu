@@ -16,7 +16,7 @@ using tap::expect_equal;
 
 namespace wmma = nvcuda::wmma;
 
-/// Computes D = A B + 2 C in one warp, with matrix rows that are two elements longer than necessary.
+/// Computes D = A B + 2 C in one warp, with matrix rows that are padded by two elements.
 template <int m, int n, int k, typename T, typename Memory, typename Sum, typename LayoutA,
           typename LayoutB, wmma::layout_t layout>
 __global__ void multiply(const Memory* a, const Memory* b, const Sum* c, Sum* d, int pitch_a,

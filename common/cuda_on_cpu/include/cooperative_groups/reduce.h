@@ -32,7 +32,7 @@ struct bit_xor {
   Value operator()(Value a, Value b) const { return a ^ b; }
 };
 
-/// The value that the thread with rank `rank` passes.
+/// Returns the value that the thread with rank `rank` passes to this function.
 template <typename Group, typename Value>
 Value value_of(const Group& group, Value value, unsigned rank) {
   if constexpr (std::is_base_of<tile_of_warps, Group>::value)

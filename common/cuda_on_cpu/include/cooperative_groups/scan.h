@@ -7,7 +7,8 @@
 
 namespace cooperative_groups {
 
-/// Returns, in the thread with rank i, the reduction of the values of ranks 0 to i.
+/// Computes an inclusive scan: the thread with rank i receives the reduction of the values of ranks
+/// 0 to i.
 template <typename Group, typename Value, typename Operation>
 Value inclusive_scan(const Group& group, Value value, Operation&& operation) {
   const unsigned rank = group.thread_rank();
@@ -22,8 +23,8 @@ Value inclusive_scan(const Group& group, Value value) {
   return inclusive_scan(group, value, plus<Value>());
 }
 
-/// Returns, in the thread with rank i, the reduction of the values of ranks 0 to i - 1; rank 0
-/// receives Value().
+/// Computes an exclusive scan: the thread with rank i receives the reduction of the values of ranks
+/// 0 to i - 1. Rank 0 receives Value().
 template <typename Group, typename Value, typename Operation>
 Value exclusive_scan(const Group& group, Value value, Operation&& operation) {
   const unsigned rank = group.thread_rank();

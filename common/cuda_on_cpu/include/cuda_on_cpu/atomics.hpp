@@ -26,7 +26,7 @@ enum class Atomic {
 };
 
 /// The memory order of an atomic operation. The race detector derives happens-before relations from
-/// it.
+/// this order.
 enum class Order { relaxed, acquire, release, both };
 
 /// The scope of an atomic operation.

@@ -15,7 +15,7 @@ struct BarrierState {
 };
 
 void init_barrier(BarrierState* state, unsigned expected);
-/// Arrives `count` times. If `drop` is set, all later phases require `count` arrivals fewer.
+/// Arrives `count` times. If `drop` is set, all later phases require `count` fewer arrivals.
 /// \returns the index of the current phase, for wait()
 unsigned arrive(BarrierState* state, unsigned count, bool drop);
 void arrive_and_wait(BarrierState* state);
@@ -26,8 +26,9 @@ void wait(BarrierState* state, unsigned phase);
 void wait_for_parity(BarrierState* state, bool odd);
 bool has_passed(const BarrierState* state, unsigned phase);
 
-/// Stores bytes in the shared memory of block `rank` of the cluster, at the offset of `shared`. The
-/// function then arrives once per byte at the barrier of block `rank` at the offset of `state`.
+/// Stores bytes in the shared memory of block `rank` of the cluster, and then arrives once per byte
+/// at a barrier of that block. `shared` and `state` are the addresses of the corresponding
+/// variables in the calling block.
 void store_in_block(void* shared, const void* value, std::size_t bytes, BarrierState* state,
                     unsigned rank);
 

@@ -107,7 +107,7 @@ Real<Value> modulus(Value x) {
   else
     return std::fabs(x);
 }
-/// A diagonal element of a Hermitian matrix: its real part.
+/// Returns a diagonal element of a Hermitian matrix without its imaginary part.
 template <typename Value>
 Value real_part(Value x) {
   if constexpr (is_complex<Value>)
@@ -147,7 +147,7 @@ Touched matrix(Value* first, Index stride, Index rows, Index columns) {
   const Index elements = columns <= 0 || rows <= 0 ? 0 : stride * (columns - 1) + rows;
   return {first, static_cast<std::size_t>(elements) * sizeof(Value), !std::is_const_v<Value>};
 }
-/// A copy of a memory range whose member `read` is set to `is_read`.
+/// Returns `touched` with the member `read` set to `is_read`.
 inline Touched unread(Touched touched, bool is_read = false) {
   touched.read = is_read;
   return touched;
@@ -413,7 +413,7 @@ cublasStatus_t rotmg(cublasHandle_t handle, Value* d1, Value* d2, Value* x1, con
                      matrix(y1, 1, 1, 1), unread(matrix(parameters, 1, 5, 1))},
                     [=] { host_rotmg(d1, d2, x1, get(y1), parameters); });
 }
-/// Applies the modified Givens rotation H. The first parameter is the flag that determines which
+/// Applies the modified Givens rotation H. `parameters[0]` is the flag that determines which
 /// elements of H are given.
 template <typename Value>
 cublasStatus_t rotm(cublasHandle_t handle, Index n, Value* x, Index stride_x, Value* y,
@@ -560,7 +560,7 @@ cublasStatus_t symmetric_vector(cublasHandle_t handle, const Triangle<const Valu
   return matrix_vector(handle, a, a.touched(), CUBLAS_OP_N, a.n, a.n, alpha, x, stride_x, beta, y,
                        stride_y);
 }
-/// Computes x = op(A) x, or the solution of op(A) x = b if `solves`.
+/// Computes x = op(A) x or, if `solves`, replaces x by the solution y of op(A) y = x.
 template <typename Value>
 cublasStatus_t triangular_vector(cublasHandle_t handle, const Triangle<const Value>& a,
                                  cublasOperation_t op, Value* x, Index stride, bool solves) {
@@ -599,8 +599,8 @@ cublasStatus_t ger(cublasHandle_t handle, Index m, Index n, const Value* alpha, 
     }
   });
 }
-/// Computes A += alpha x xᵀ, or A += alpha x yᵀ + alpha' y xᵀ if `y` is given. For Hermitian
-/// matrices, the transposes are conjugated, and the diagonal stays real.
+/// Computes A += alpha x x' or, if `y` is given, A += alpha x y' + alpha' y x'. The prime denotes
+/// the transpose, or for Hermitian matrices the conjugate transpose; their diagonal stays real.
 template <typename Value, typename By>
 cublasStatus_t rank_update(cublasHandle_t handle, const Triangle<Value>& a, const By* alpha,
                            const Value* x, Index stride_x, const Value* y, Index stride_y) {
@@ -716,7 +716,7 @@ cublasStatus_t gemm(cublasHandle_t handle, const Gemm<Value>& g) {
 }
 
 /// Runs a routine for a batch of matrices whose addresses are in device memory. When the stream
-/// executes the call, `touched` returns the memory of each matrix.
+/// executes the call, `touch(i)` returns the memory ranges of problem i.
 template <typename Each, typename Touch>
 cublasStatus_t batched(cublasHandle_t handle, Index batches, const List<Touched>& arrays,
                        Touch touch, Each each) {
@@ -1170,7 +1170,8 @@ cublasStatus_t getrs_batched(cublasHandle_t handle, cublasOperation_t op, Index 
         solve_factorised(get(a + i), lda, n, own, op, get(b + i), ldb, columns);
       });
 }
-/// Computes the inverse of a matrix from copies of its LU factors.
+/// Computes the inverse of a matrix from its LU factors. The inverse must not overlap the factors
+/// in memory.
 template <typename Value>
 void invert(const Value* factors, Index lda, Index n, const int* pivots, Value* inverse,
             Index stride) {

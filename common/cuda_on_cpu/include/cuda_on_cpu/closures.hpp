@@ -18,7 +18,7 @@ __global__ void perform(Closure* closure) {
   (*closure)();
 }
 
-/// Launches a kernel with the given name, each thread of which calls the closure.
+/// Launches a kernel with the given name. Each thread of the kernel calls the closure.
 template <typename Closure>
 cudaError_t launch_closure(const char* name, dim3 grid, dim3 block, cudaStream_t stream,
                            std::shared_ptr<Closure> closure) {

@@ -114,7 +114,7 @@ inline Configuration configuration(dim3 grid, dim3 block, std::size_t dynamic_sh
   return {grid, block, dynamic_shared, stream};
 }
 
-/// A kernel together with its arguments. Each thread of the launch calls it once.
+/// A kernel together with its arguments. Each thread of the launch calls the kernel once.
 struct Invocation {
   Owned closure;
   std::size_t bytes;
@@ -157,7 +157,7 @@ constexpr void leaves_analysis() {
   if (!__builtin_is_constant_evaluated()) end_trial();
 }
 
-/// Marks the beginning of a kernel. Afterwards, its thread calls only functions that were not
+/// Marks the beginning of a kernel. A function that the thread enters afterwards was therefore not
 /// inlined into the kernel.
 void enters_kernel();
 
@@ -170,8 +170,7 @@ void* heap_malloc(std::size_t bytes);
 void heap_free(void* pointer);
 struct Heap {};
 
-/// Registers the largest number of threads per block, which a kernel declares with
-/// __launch_bounds__.
+/// Registers the maximum number of threads per block that a kernel declares with __launch_bounds__.
 bool note_bounds(const char* kernel, unsigned threads);
 
 /// The type to which a launch converts an argument before it copies the argument. If the argument's
@@ -194,7 +193,7 @@ auto copied(const Value& argument) {
     return static_cast<typename Copied<Value>::Type>(argument);
 }
 
-/// An argument of a kernel, identified by its index.
+/// The kernel argument with index `number`.
 template <std::size_t number, typename Value>
 struct Copy {
   Value value;
@@ -244,7 +243,7 @@ template <typename Value>
 inline constexpr bool is_passed_as_bytes = std::is_trivially_copy_constructible_v<Value>&&
     std::is_trivially_move_constructible_v<Value>&& std::is_trivially_destructible_v<Value>;
 
-/// The bytes of a kernel parameter, by the index of the parameter.
+/// The bytes of the kernel parameter with index `number`.
 template <std::size_t number, typename Value>
 struct Bytes {
   alignas(Value) unsigned char bytes[sizeof(Value)];
@@ -401,7 +400,7 @@ __forceinline__ void launch(const char* name, const Configuration& configuration
   Dropped{} = submit_named(name, configuration, std::move(kernel), choose, arguments...);
 }
 
-/// One overload of a kernel name, in a set of all overloads.
+/// One overload of a kernel, as a base class of the set of all overloads.
 template <typename Function>
 struct Overload {
   Function kernel;

@@ -1,5 +1,5 @@
 /// \file
-/// Device-wide algorithms of CUB as kernels. An algorithm that requires an order of its items runs
+/// Device-wide algorithms of CUB as kernels. An algorithm that must process its items in order runs
 /// in one thread. All other algorithms use one thread per element or segment.
 
 #pragma once
@@ -33,8 +33,8 @@ struct Numbered {
   }
 };
 
-/// Calls `work(i)` for all i below `count`. On the host, this is a kernel with one thread per i. In
-/// a kernel, the calling thread makes all calls.
+/// Calls `work(i)` for all i below `count`. A call on the host launches a kernel with one thread
+/// per i. In a kernel, the calling thread makes all calls.
 template <typename Work>
 __host__ __device__ cudaError_t in_threads(const char* name, cudaStream_t stream, std::size_t count,
                                            Work work) {
@@ -74,8 +74,8 @@ class TemporaryStorage {
     for (std::size_t i = 0; i < bytes; ++i) static_cast<unsigned char*>(begin)[i] = mark;
   }
 
-  /// The value that a call writes to the storage. Consecutive calls write different values, because
-  /// the analysis does not report conflicting stores of the same value.
+  /// The byte with which a call fills the storage. Consecutive calls on the host use different
+  /// bytes, because the analysis does not report conflicting stores of the same value.
   static __host__ __device__ unsigned char mark() {
     static std::atomic<unsigned char> calls{0};
     return is_on_device() ? 0xA5 : ++calls;
@@ -85,8 +85,8 @@ class TemporaryStorage {
   std::uintptr_t next_;
 };
 
-/// The number of bytes of temporary storage that CUB needs per thread block, in a scan of `count`
-/// items or a similar algorithm.
+/// The size in bytes of the temporary storage that CUB would need for data of its thread blocks, in
+/// a scan of `count` items or a similar algorithm.
 constexpr std::size_t storage_of_blocks(std::size_t count) {
   return TemporaryStorage::alignment * (1 + count / 32768);
 }

@@ -18,7 +18,7 @@ class DriverCall {
  public:
   DriverCall();
 
-  CUresult refusal() const { return refusal_; }  ///< reason of a refusal, or CUDA_SUCCESS
+  CUresult refusal() const { return refusal_; }  ///< error of a refused call, or CUDA_SUCCESS
   CUresult end(cudaError_t error) const;         ///< driver API code of a runtime error
 
  private:

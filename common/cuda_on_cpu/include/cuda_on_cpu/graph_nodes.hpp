@@ -34,7 +34,7 @@ struct cudaMemAllocNodeParams {
   const cudaMemAccessDesc* accessDescs;
   std::size_t accessDescCount;
   std::size_t bytesize;
-  void* dptr;  ///< address, set by the call
+  void* dptr;  ///< address of the allocation, set by the call
 };
 struct cudaMemFreeNodeParams {
   void* dptr;

@@ -391,7 +391,8 @@ float __high2float(cuda_on_cpu::Half2<Format> a) {
 
 namespace cuda_on_cpu {
 
-/// Adds to a 16-bit value or to a pair atomically, by a compare-and-swap loop on the bits.
+/// Atomically adds to a 16-bit value or to a pair, by a compare-and-swap loop on the bits. Returns
+/// the old value.
 template <typename Value, typename Bits>
 Value add_by_bits(Value* address, Value operand) {
   auto* bits = reinterpret_cast<Bits*>(address);

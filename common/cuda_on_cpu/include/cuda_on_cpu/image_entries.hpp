@@ -42,12 +42,12 @@ struct ImageEntry {
   const char* expression = nullptr;  ///< name expression that was passed to NVRTC
   cudaError_t (*launch)(const void* kernel, const Configuration& configuration,
                         void** arguments) = nullptr;
-  const KernelParameter* parameters = nullptr;  ///< followed by one entry for the end of the buffer
+  const KernelParameter* parameters = nullptr;  ///< one per parameter, then the buffer's end
   std::size_t count = 0;                        ///< number of parameters
   const ImageEntry* next = nullptr;
 };
 
-/// Marks by which the loader recognises an image before it loads the image.
+/// Strings by which the loader recognises an image before it loads the image.
 inline constexpr char mark_of_image[] = "cuda-on-cpu image 1 plain";
 inline constexpr char mark_of_analysed_image[] = "cuda-on-cpu image 1 analysed";
 
@@ -57,7 +57,7 @@ struct ImageHead {
   const char* constants;         ///< section of __constant__ variables; null if absent
   const char* end_of_constants;  ///< end of this section
   // The loader sets the following members.
-  std::size_t shared_offset;  ///< offset in the shared memory of all images
+  std::size_t shared_offset;  ///< offset of this image in the shared memory of all images
   std::size_t tls_module;     ///< index of the image among modules with thread-local variables
   void* (*thread_variable)(void* index);  ///< finds thread-local variables of other modules
 };

@@ -1,9 +1,9 @@
 /// \file
 /// Memory and events that several processes share.
 ///
-/// When a process records such an event, all earlier work of the stream is performed immediately,
+/// When a process records a shared event, all earlier work of the stream is performed immediately,
 /// because other processes cannot start the pending work of this process. A process that waits for
-/// such an event therefore waits only for work that is complete or in progress.
+/// a shared event therefore waits only for work that is complete or in progress.
 
 #pragma once
 

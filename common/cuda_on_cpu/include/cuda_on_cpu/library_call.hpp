@@ -32,7 +32,8 @@ class LibraryLock {
 
 /// Appends a call of a host library to a stream. For the analysis, the call accesses all the memory
 /// in `touched`.
-/// \param more returns further memory that is known only when the stream executes the call
+/// \param more returns further memory ranges, which are known only when the stream executes the
+/// call
 cudaError_t enter_library_call(cudaStream_t stream, const List<Touched>& touched, Owned work,
                                void (*call)(void* work),
                                List<Touched> (*more)(void* work) = nullptr);

@@ -58,7 +58,7 @@ void multiply_matrices(void* const* records);
 /// The number of registers per lane for the result D.
 int registers_of_result(const MatrixProduct& product);
 
-/// A row of a matrix of 8 x 8 elements with 16 bits each. Each lane loads or stores one row.
+/// A row of an 8 x 8 matrix of 16-bit elements. Each lane loads or stores one row.
 struct alignas(16) MatrixRow {
   std::uint16_t elements[8];
 };

@@ -56,7 +56,7 @@ struct CUmemPoolHandle_st {
   bool is_shared = false;      ///< whether other processes may import the pool
   bool is_exported = false;    ///< whether the pool has been exported through a file
   bool is_imported = false;    ///< whether another process has created the pool
-  unsigned long long of[2]{};  ///< exporting process and its pool, if imported
+  unsigned long long of[2]{};  ///< if imported: exporting process, index of the pool
   bool lets[64]{};             ///< other devices that may access the pool's memory
 };
 using cudaMemPool_t = CUmemPoolHandle_st*;

@@ -219,7 +219,8 @@ __forceinline__ void createpolicy_fractional(Result& d, const Fraction&...) {
   put<Type>(d, Type(0));
 }
 
-/// Combines halves or quarters, the lowest first, into a wide register, or splits a wide register.
+/// These functions combine halves or quarters into a wide register, the lowest first, and split a
+/// wide register into halves.
 template <typename Type, typename Result, typename... Parts>
 __forceinline__ void mov_together(Result& d, const Parts&... parts) {
   constexpr std::size_t bytes = sizeof(Type) / sizeof...(Parts);

@@ -15,7 +15,7 @@
 
 namespace cuda_on_cpu {
 
-/// Reports a shift by at least the width of the value, as a note of an analysed program.
+/// Reports a shift by at least the width of the value, as a note of the analysis.
 void note_wide_shift(int bits, std::int64_t by);
 
 namespace shifts {
@@ -58,7 +58,7 @@ CUDA_ON_CPU_SHIFT auto right(Type number, Width by) {
   return std::is_signed_v<Number> ? value >> farthest : Number{};
 }
 
-/// The distance of a shift with assignment.
+/// The distance of a shift in an assignment such as `a <<= b`.
 template <typename Width>
 struct Amount {
   Width width;

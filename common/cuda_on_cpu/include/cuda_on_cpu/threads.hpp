@@ -64,15 +64,17 @@ enum class Asks : unsigned char { by_number, by_shift };
 /// is harmless if the program does not use the value, which is unknown here.
 void note_absent_lane(unsigned asking, unsigned absent, Asks asks);
 
-/// What a shuffle is: `xor`, `up`, `down` or `index`, its distance or source lane, and its width.
-/// Without a kind, it is none of CUDA's functions.
+/// The arguments of a shuffle, for the analysis. `kind` is `xor`, `up`, `down` or `index`; it is
+/// null if no shuffle function of CUDA was called. `distance` is the distance, the lane mask or the
+/// source lane.
 struct ShuffleForm {
   const char* kind = nullptr;
   int distance = 0;
   int width = 32;
 };
 
-/// The lanes of a warp make a shuffle, which has the form that one of them wants.
+/// Reports to the analysis that the lanes of a warp perform a shuffle, with the arguments of lane
+/// `lane`.
 void note_shuffle(unsigned lane, const ShuffleForm& form);
 
 inline constexpr unsigned all_lanes = ~0u;

@@ -1,6 +1,6 @@
 /// \file
-/// The algorithms of Thrust as kernels. An algorithm that requires an order runs Thrust's
-/// sequential code in one thread. All other algorithms use one thread per element.
+/// The algorithms of Thrust as kernels. An algorithm that must process the elements in order runs
+/// Thrust's sequential code in one thread. All other algorithms use one thread per element.
 
 #pragma once
 

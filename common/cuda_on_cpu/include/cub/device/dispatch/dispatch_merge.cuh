@@ -11,8 +11,8 @@ CUB_NAMESPACE_BEGIN
 
 namespace detail::merge {
 
-/// A stable merge: among equal keys, the keys of the first range come first. The ranges may have
-/// keys only, or keys and values.
+/// A stable merge: among equal keys, the keys of the first range come first. The ranges contain
+/// either keys only, or keys and values.
 struct Merged {
   template <typename Keys1, typename Values1, typename Keys2, typename Values2, typename KeysOut,
             typename ValuesOut, typename Less>

@@ -14,7 +14,7 @@ CUB_NAMESPACE_BEGIN
 
 namespace detail::radix {
 
-/// A stable radix sort, which begins with the lowest digit (8 bits).
+/// A stable radix sort with digits of 8 bits, from the lowest to the highest digit.
 template <SortOrder order, typename Key, typename Value, typename Decomposer>
 struct Sorter {
   int begin_bit, end_bit;
@@ -25,8 +25,8 @@ struct Sorter {
     Value* values;
   };
 
-  /// Sorts the items of `from` into `to`. `by` is a third buffer for intermediate passes, which may
-  /// be the same as `from`.
+  /// Sorts the items of `from` into `to`. Intermediate passes also use the buffer `by`, which may
+  /// be the same buffer as `from`.
   void operator()(Items from, Items to, Items by, std::int64_t count) {
     const int digits = begin_bit < end_bit ? (end_bit - begin_bit + bits - 1) / bits : 1;
     if (digits % 2 == 0 && from.keys == by.keys) {
@@ -68,8 +68,8 @@ struct Sorter {
   }
 };
 
-/// The buffers of a sort. The sorted items end in the alternate buffer of each pair. If the current
-/// buffer must not be overwritten, the temporary storage contains a third buffer.
+/// The buffers of a sort. The sorted keys and values end up in the alternate buffers. If the
+/// current buffers must not be overwritten, the temporary storage contains third buffers.
 template <typename Key, typename Value>
 struct Buffers {
   Key* keys[3];

@@ -15,8 +15,8 @@ CUB_NAMESPACE_BEGIN
 
 namespace detail::reduce {
 
-/// The result of a reduction of no items, for reductions whose initial value is not part of the
-/// sum.
+/// The result of a reduction without items. Unlike an initial value, this value is not combined
+/// with the items.
 template <typename Value>
 struct empty_problem_init_t {
   Value init;

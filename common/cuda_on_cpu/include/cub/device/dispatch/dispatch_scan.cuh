@@ -12,7 +12,7 @@
 
 CUB_NAMESPACE_BEGIN
 
-/// Whether each result includes its own item, even though there is an initial value.
+/// Whether a scan with an initial value is inclusive: each result then includes its own item.
 enum class ForceInclusive { Yes, No };
 
 template <typename In, typename Out, typename Operation, typename Init, typename Offset,

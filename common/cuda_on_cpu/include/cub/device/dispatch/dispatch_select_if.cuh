@@ -11,8 +11,8 @@ CUB_NAMESPACE_BEGIN
 
 namespace detail::select {
 
-/// Selects items: by a flag per item, by a predicate of the item or of its flag, or the first item
-/// of each run of equal items.
+/// Decides whether an item is selected: by its flag, by a predicate of the item or of its flag, or
+/// because it is the first item of a run of equal items.
 template <typename In, typename Flags, typename Choose, typename Equality>
 struct Choice {
   using Item = it_value_t<In>;

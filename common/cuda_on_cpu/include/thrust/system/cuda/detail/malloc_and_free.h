@@ -1,6 +1,6 @@
 /// \file
-/// Replaces the Thrust header of the same name: allocates device memory, or in a kernel memory of
-/// the device heap.
+/// Replaces the Thrust header of the same name: allocates device memory; in a kernel, allocates
+/// memory of the device heap.
 
 #pragma once
 

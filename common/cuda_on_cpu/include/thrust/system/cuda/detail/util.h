@@ -45,7 +45,7 @@ cudaError_t synchronize_optional(execution_policy<Policy>& policy) {
                                                                             : cudaSuccess;
 }
 
-/// Throws a failed status as an exception, and clears the last error of the runtime.
+/// If a call has failed, clears the last error of the runtime and throws an exception.
 inline void throw_on_error(cudaError_t status, const char* what = "the device failed") {
   if (status == cudaSuccess) return;
   (void)cudaGetLastError();
