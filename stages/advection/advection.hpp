@@ -21,7 +21,7 @@ struct Problem {
   std::int64_t rows = 512;
   std::int64_t cols = 512;
   std::int64_t steps = 100;
-  double cfl = 0.25;            ///< time step: cfl min(1 / rows, 1 / cols)
+  double cfl = 0.25;            ///< time step in units of min(1 / rows, 1 / cols)
   double vx = 1, vy = 1;        ///< velocity, in sides of the square per unit of time
   std::int64_t field = 0;       ///< initial field: 0 waves, 1 a square pulse, 2 random values
   std::int64_t seed = 1;        ///< seed of the random values
@@ -40,8 +40,8 @@ using Field = staircase::Array<T, 2>;
 // [Problem]
 
 // [weights]
-/// The weights of the neighbours at -1, 0 and +1 in each direction. The weights of the nine cells
-/// of the stencil are their products.
+/// The weights of the neighbours at -1, 0 and +1 in each direction. Each of the nine weights of the
+/// stencil is a product of two of these weights.
 template <typename T>
 struct Weights {
   T x[3], y[3];
@@ -72,8 +72,8 @@ Weights<T> weights_of(const Problem& problem) {
 // [weights]
 
 // [filter]
-/// The weights of several steps combined, along x and along y: from the neighbour `steps` cells
-/// before a cell to the neighbour `steps` cells after it.
+/// The combined weights of several steps, along x and along y. A cell depends on its neighbours at
+/// distances from -`steps` to `steps`.
 template <typename T, unsigned steps>
 struct Filter {
   static constexpr unsigned taps = 2 * steps + 1;
@@ -96,7 +96,7 @@ void set_filter(const double (&w)[3], std::int64_t steps, T (&filter)[taps]) {
   std::copy_n(sums, taps, filter);
 }
 
-/// Returns the filter of the next `left` steps, but of at most `most` steps.
+/// Returns the filter of the `left` steps that remain, but of at most `most` steps.
 template <typename T, unsigned most>
 Filter<T, most> filter_of(const Weights<double>& w, std::int64_t left) {
   Filter<T, most> filter;
@@ -118,7 +118,7 @@ Team team_of(const Problem& problem);
 // [team]
 
 // [range]
-/// The rows or columns of a thread, and whether they include the field's first or last one.
+/// The rows or columns of a thread, and whether they include the first or last one of the field.
 struct Range {
   std::size_t begin, end;
   bool first = false, last = false;
@@ -190,7 +190,7 @@ __device__ inline unsigned wrapped_around(int index, int count) {
 }
 
 // [along_row]
-/// The sums along x for two neighbouring cells. `cells` points to the first cell that they need.
+/// The sums along x for two neighbouring cells. `cells` points to the first cell of the sums.
 template <typename T, unsigned steps>
 __device__ Pair<T> along_row(const Filter<T, steps>& filter, const T* cells) {
   constexpr unsigned taps = 2 * steps + 1;

@@ -13,8 +13,8 @@ using staircase::Factor;
 using staircase::factor;
 
 // [split]
-/// Splits an element like factor(). In f32, this takes four instructions instead of eight, because
-/// infinities and NaN have no special case. Both still end up as NaN in the sums.
+/// Splits an element as factor() does. In f32, this takes four instructions instead of eight,
+/// because infinities and NaN have no special case. Both still make the sums NaN.
 __device__ inline Factor<double> split(double value) { return {value}; }
 __device__ inline Factor<float> split(float value) {
   constexpr std::uint32_t dropped = 0x1FFF;  // bits of f32 that tf32 does not have
@@ -30,8 +30,8 @@ constexpr unsigned blocks_along_x = (16 + 2 * steps) / 8;
 template <unsigned steps>
 constexpr unsigned blocks_along_y = (8 + 2 * steps) / 8;
 
-/// A lane's fragments of both band matrices. Along x, a matrix row computes one output; along y, a
-/// matrix column does. The taps form a band along the diagonal.
+/// A lane's fragments of both band matrices. Each row of the matrix along x computes one output,
+/// and so does each column of the matrix along y. The taps form a band along the diagonal.
 template <typename T, unsigned steps>
 struct Bands {
   Factor<T> x[blocks_along_x<steps>][4], y[blocks_along_y<steps>][2];
@@ -42,8 +42,8 @@ __device__ T tap(const T (&filter)[taps], int k) {
   return k >= 0 && k < int(taps) ? filter[k] : 0;
 }
 
-/// Returns the fragments of a lane. The results of a product along x are operands along y without a
-/// move: rows 2m and 2m + 1 take the slots m and m + 4, and the matrix along y uses this order.
+/// Returns the fragments of a lane. Results of a product along x are operands along y without
+/// moves: rows 2m and 2m + 1 take the slots m and m + 4, and the matrix along y uses this order.
 template <typename T, unsigned steps>
 __device__ Bands<T, steps> bands_of(const Filter<T, steps>& filter, int lane) {
   constexpr unsigned along_x = blocks_along_x<steps>, along_y = blocks_along_y<steps>;

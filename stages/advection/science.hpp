@@ -26,11 +26,11 @@ void check(const Problem& problem, staircase::Precision precision);
 /// Returns the work of a nine-point stencil: 12 multiplications and 8 additions per cell and step.
 staircase::Work work(const Problem& problem, staircase::Precision precision);
 
-/// The allowed difference from stage zero, for an initial field with the given largest magnitude.
+/// The allowed difference from stage zero if the initial field has magnitudes up to `largest`.
 staircase::Tolerance tolerance(const Problem& problem, double largest,
                                staircase::Precision precision);
 
-/// The largest magnitude of a field.
+/// The largest magnitude of an element of a field.
 double largest_of(const staircase::Elements<double>& field);
 
 }  // namespace advection

@@ -44,8 +44,8 @@ struct Grid {
   std::int64_t p, q;
 };
 
-/// Returns the grid with the shortest edges among the grids that the problem permits. Of two
-/// equally good grids, it prefers longer rows, whose elements are contiguous in memory.
+/// Returns the grid with the shortest edges among the grids that the problem permits. Among equally
+/// good grids, one with longer rows is preferred, because rows are contiguous in memory.
 std::optional<Grid> best_grid(const Problem& problem) {
   std::optional<Grid> best;
   const auto edge = [&](const Grid& grid) {  // edge of a part in cells, times the number of ranks
@@ -121,7 +121,7 @@ double time_of_message(double numbers, Precision precision) {
   return price.alpha + bytes * price.beta;
 }
 
-/// Returns the time of a step of a block whose halo is refreshed every `width` steps.
+/// Returns the estimated time of a step of a block if its halo is refreshed every `width` steps.
 double time_of_step(double rows, double cols, std::int64_t width, Precision precision) {
   double cells = 0;
   for (std::int64_t ring = 0; ring < width; ++ring)
@@ -132,7 +132,7 @@ double time_of_step(double rows, double cols, std::int64_t width, Precision prec
 }
 
 /// Returns the width of the halo that minimises the time of a step of the largest block. Only the
-/// direct neighbours fill a halo, so it is at most as wide as the smallest block.
+/// direct neighbours fill a halo, so the width is at most the shorter side of the smallest block.
 std::int64_t best_width(const Problem& problem, const Grid& grid, Precision precision) {
   const auto largest = [](std::int64_t count, std::int64_t ranges) {
     return static_cast<double>((count + ranges - 1) / ranges);

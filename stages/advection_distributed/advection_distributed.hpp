@@ -40,7 +40,7 @@ struct Problem : advection::Problem {  // p and q: ranks along y and x; 0: the s
   std::int64_t threads = 0;  ///< threads of a rank; 0: its share of the cores
   std::int64_t node = 0;     ///< number of ranks that share memory; 0: all ranks of a machine
   std::int64_t width = 0;    ///< width of wide halos in cells; 0: the model chooses
-  double largest = 1;        ///< magnitude of the initial field
+  double largest = 1;        ///< largest magnitude of an element of the initial field
   // The members below, and the initial field `initial`, describe only the part of this rank.
   Range of_rows = {}, of_cols = {};
   advection::Team grid = {1, 1};  ///< grid of all ranks

@@ -1,5 +1,5 @@
 /// \file
-/// Distributes the rows of a field among the GPUs of one process, and copies rows in and out.
+/// Distributes the rows of a field among the GPUs of one process, and copies rows to and from them.
 
 #pragma once
 
@@ -51,8 +51,8 @@ std::deque<Gpu> distribute_rows(const std::vector<int>& devices, std::size_t row
 // [distribute]
 
 // [ways]
-/// Copies the rows of the initial field to the GPUs and waits. `address(gpu)` returns the address
-/// of the first row on a GPU.
+/// Copies the rows of the initial field to the GPUs and waits for the copies. `address(gpu)`
+/// returns the address of the first row on a GPU.
 template <typename T, typename Gpus, typename Address>
 void copy_in(const Problem& problem, const Gpus& gpus, Address address) {
   const auto rounded = advection::rounded<T>(problem);

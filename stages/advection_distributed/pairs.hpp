@@ -55,7 +55,7 @@ __device__ void update(const Weights<T>& w, unsigned top, unsigned bottom, int j
 // [update]
 
 // [send]
-/// Stores two cells of an edge, which this thread has updated, in the halo of a neighbour.
+/// Copies two cells of an edge that this thread has updated into the halo of a neighbour.
 template <typename T>
 __device__ void send(staircase::View<const T, 1> edge, staircase::View<T, 1> halo, int j) {
   const int second = j + 1 < int(edge.extent(0)) ? 1 : 0;

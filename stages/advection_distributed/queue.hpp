@@ -38,7 +38,7 @@ struct Cut {
   }
 };
 
-/// Divides rows into bands. With few rows, bands are lower, so that each thread block gets a tile.
+/// Divides rows into bands. With few rows, bands are narrower, so each thread block gets a tile.
 inline Cut cut_of(unsigned rows, std::size_t cols, unsigned blocks) {
   const unsigned strips = staircase::ceil_div(cols, 2 * block_size);
   const unsigned height = std::clamp(rows * strips / blocks, 1U, most_rows);

@@ -26,7 +26,7 @@ constexpr unsigned most_steps = 6;  // steps of a sweep, and rows of a halo
 constexpr unsigned width = 2 * 32;  // columns that a warp loads, two per lane
 constexpr unsigned everyone = ~0u;
 
-/// Incorrect columns at each edge of a warp after `steps` steps, rounded up to an even number.
+/// Number of incorrect columns at each edge of a warp after `steps` steps, rounded up to be even.
 constexpr int margin_of(unsigned steps) { return (steps + 1) / 2 * 2; }
 
 /// The partial sums of a step that need the next row: `two` over a row and the row above it, `one`

@@ -28,7 +28,7 @@ struct Problem {
 using Product = staircase::Array<double, 2>;
 // [Problem]
 
-/// Number of rows of A in device memory: rounded up to a multiple of `depth`, the rows of one step.
+/// Number of rows of A in device memory: rounded up to a multiple of `depth`, the rows per step.
 inline std::size_t padded_rows(const Problem& problem, std::size_t depth) {
   return (problem.rows + depth - 1) / depth * depth;
 }

@@ -52,7 +52,7 @@ template <std::size_t width>
   }
 }
 
-/// Copies a chunk of rows and a unit of columns of A into micro-panels of both forms.
+/// Copies a chunk of rows of `unit` columns of A into micro-panels of both forms.
 struct Pack {
   template <int bytes>
   [[gnu::always_inline]] static void run(View<const double, 2> a, Range rows, std::size_t j,

@@ -21,7 +21,7 @@ using staircase::View;
 // [moduli]
 using Wide = unsigned __int128;
 
-/// The largest 15 integers up to 256 of which no two have a common factor.
+/// The moduli: the 15 largest integers up to 256 that are pairwise coprime.
 constexpr unsigned moduli[] = {256, 255, 253, 251, 247, 241, 239, 233,
                                229, 227, 223, 217, 211, 199, 197};
 constexpr unsigned residues = std::size(moduli);
@@ -83,7 +83,7 @@ __device__ inline unsigned residue_of(std::int32_t x, const Modulus& modulus) {
 // [scale_columns]
 constexpr unsigned columns_at_once = 32, rows_at_once = 16;
 
-/// Combines the values of the threads of a column in a fixed order.
+/// Combines the values of all threads of a column with `combination`, in a fixed order.
 template <typename Combine>
 __device__ double combine(double mine, double (&shared)[rows_at_once][columns_at_once],
                           Combine combination) {
@@ -185,7 +185,7 @@ __device__ inline unsigned word_of(const std::int32_t* sums, const Modulus& modu
   return word;
 }
 
-/// Returns the element whose residues are byte e of the words.
+/// Returns the element whose residues are the bytes e of all words.
 __device__ inline double element_of(const unsigned (&word)[residues], unsigned e) {
   Whole sum;
 #pragma unroll
@@ -215,7 +215,7 @@ __device__ void write(const double (&shared)[rows][columns_written + 1], unsigne
 // [write]
 
 // [suits]
-/// Statistics of the columns that bound the error from rounding A.
+/// Column statistics that bound the error from rounding A.
 struct Statistics {
   View<unsigned, 1> large;    // number of large elements per column; all rows for a column of zeros
   View<unsigned, 1> rounded;  // whether any element of A was rounded
@@ -223,9 +223,9 @@ struct Statistics {
 
 /// The threshold for large elements: an element is large if its scaled magnitude is at least this
 /// value. If three quarters of the elements of two columns are large, at least half of the rows
-/// have two large elements, and (|A|ᵀ|A|)(i, j) >= rows / 2 large². The norms of columns are at
-/// most r √rows, so rounding A adds errors of at most rows (r + 1/4). With this threshold, these
-/// errors are at most (rows - 1) 2⁻⁵³ (|A|ᵀ|A|)(i, j). Rounding C adds one more 2⁻⁵³.
+/// have two large elements, and (|A|ᵀ|A|)(i, j) >= rows / 2 large². Norms are at most r √rows, with
+/// r² = largest_square / rows, so rounding A adds errors of at most rows (r + 1/4). With this
+/// threshold, these are at most (rows - 1) 2⁻⁵³ (|A|ᵀ|A|)(i, j). Rounding C adds one more 2⁻⁵³.
 inline double large_from(std::int64_t rows) {
   const double r = std::sqrt(largest_square / rows);
   return std::sqrt(0x1p54 * (r + 0.25) / (rows - 1)) + 1;

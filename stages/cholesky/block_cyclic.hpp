@@ -41,7 +41,7 @@ struct BlockCyclic {
 };
 // [distribute]
 
-/// Copies rows `first` and below of up to `most` columns, as far as both matrices contain them.
+/// Copies up to `most` columns, from row `first` downwards, as far as both matrices contain them.
 template <typename T>
 void copy_columns(std::size_t most, staircase::View<const T, 2> from, std::size_t from_column,
                   staircase::View<T, 2> to, std::size_t to_column, std::size_t first,

@@ -36,7 +36,7 @@ double size_beside_diagonal(const Problem& problem) {
   return std::exp2(std::floor(std::log2(n <= 16 ? 1 / n : 0.6 / std::sqrt(n))));
 }
 
-/// The factor of row and column i: a power of two, so that no product is rounded.
+/// The scale factor of row and column i: a power of two, so that no product is rounded.
 double scale_of(const Problem& problem, std::size_t i) {
   if (problem.matrix != graded) return 1;
   return std::exp2(-std::floor(20.0 * static_cast<double>(i) / static_cast<double>(problem.n)));
@@ -107,8 +107,8 @@ void check(const Problem& problem, Precision) {
                               std::to_string(most));
 }
 
-/// Returns pivot i, in long double: element (i, i) of A minus the products of columns 0 to i - 1,
-/// which the factor L already contains.
+/// Returns pivot i in long double: element (i, i) of A minus the products of columns 0 to i - 1.
+/// Row i of the factor is computed again in these columns, from the rows above it.
 template <typename T>
 long double pivot(staircase::View<const T, 2> a, staircase::View<const T, 2> l, std::size_t i) {
   std::vector<long double> row(a.row(i).data(), a.row(i).data() + i);
@@ -121,10 +121,10 @@ long double pivot(staircase::View<const T, 2> a, staircase::View<const T, 2> l, 
   return rest;
 }
 
-/// Rejects an A that is not positive definite, and reports the first pivot that is not positive. A
-/// stage computes the root of each pivot, so this pivot is at the first element of the diagonal
-/// that is NaN or zero. If the pivot there is too large to become zero by rounding, the stage has a
-/// fault, and the harness reports this fault elsewhere.
+/// Rejects a matrix A that is not positive definite, and reports its first pivot that is not
+/// positive. A stage computes the root of each pivot, so this pivot is at the first element of the
+/// diagonal that is NaN or zero. If the pivot there is too large to become zero by rounding, the
+/// stage has a fault, and the harness reports this fault elsewhere.
 template <typename T>
 void check_pivots(staircase::View<const T, 2> a, staircase::View<const T, 2> l) {
   std::size_t i = 0;
@@ -161,8 +161,8 @@ staircase::Work work(const Problem& problem, Precision precision) {
 }
 
 // [tolerance]
-/// The largest error of L, divided by γ, if A has errors of γ |L| |Lᵀ|. This error is the largest
-/// element of |L| times the lower triangle of M Mᵀ, with M = |L⁻¹| |L|.
+/// The largest error of L, divided by γ, if A has errors of γ |L| |Lᵀ|. The result is the largest
+/// element of the product of |L| and the lower triangle of M Mᵀ, with M = |L⁻¹| |L|.
 template <typename T>
 double exact_error(staircase::View<const T, 2> a) {
   const std::size_t n = a.extent(0);
@@ -191,8 +191,8 @@ double exact_error(staircase::View<const T, 2> a) {
   return largest;
 }
 
-/// A lower bound on the smallest eigenvalue of a matrix whose rows and columns are scaled to a
-/// diagonal of ones: the minimum over all rows of one minus the magnitudes of the other elements
+/// A lower bound on the smallest eigenvalue of a matrix that is scaled to a diagonal of ones. The
+/// bound is the minimum over all rows of one minus the sum of the magnitudes of the other elements
 /// (Gershgorin 1931). The computation takes one pass over the triangle. For most matrices that are
 /// not diagonally dominant, the bound is zero.
 template <typename T>
@@ -303,9 +303,9 @@ double traffic_of_panels(std::int64_t rows, std::int64_t columns) {
 
 double traffic_of_panels(const Problem& problem) { return traffic_of_panels(problem.n, problem.n); }
 
-/// Number of elements that are read and written in slabs of 8192 columns. Each slab is read and
-/// written once for the previous slab, and once for each segment of 1024 columns further to the
-/// left. The elements of these segments are read. Then the slab is processed in panels.
+/// Number of elements that are read and written in slabs of 8192 columns. To subtract the products
+/// of the previous slab, or of a segment of 1024 columns further left, these columns are read, and
+/// the slab is read and written. Then the slab is processed in panels.
 double traffic_of_slices(const Problem& problem) {
   constexpr std::int64_t slice = 8192, piece = 1024;
   double numbers = 0;
@@ -318,7 +318,7 @@ double traffic_of_slices(const Problem& problem) {
   return numbers;
 }
 
-/// Number of elements: A is read and L is written. The factors of products may stay in L2.
+/// Number of elements that are read (A) or written (L). The factors of products may stay in L2.
 double traffic_of_tiles(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return n * (n + 1);

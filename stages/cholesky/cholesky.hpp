@@ -53,7 +53,7 @@ using Solution = staircase::Array<T, 2>;
 using Stage = staircase::Stage<Problem, 2>;
 
 /// Runs a stage as a program, on the problem that the command line selects, and returns the exit
-/// status. The names of the workload and of the stage are the directories of the stage's source.
+/// status. The directories of the stage's source name the workload and the stage.
 int run_stage(int argc, char** argv, const Stage& stage, const char* source = __builtin_FILE());
 
 }  // namespace cholesky

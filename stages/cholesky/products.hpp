@@ -32,7 +32,7 @@ __device__ inline unsigned column_of(unsigned n) {
 // [products]
 
 // [load]
-/// Two neighbours in a row. A lane has two such pairs in each product.
+/// Two adjacent elements of a row. A lane has two such pairs in each product.
 template <typename T>
 struct alignas(2 * sizeof(T)) Pair {
   T of[2];

@@ -3,8 +3,8 @@
 /// registers, and reads factors from squares of 16 × 16 elements in shared memory.
 ///
 /// A tile is divided into sub-tiles of 16 columns (`subtiles`). Each stage defines the layout of a
-/// square as a type with two functions `own`. These functions read and write the two neighbours in
-/// a row that belong to the calling lane, in a part of eight rows and eight columns.
+/// square as a type with two functions `own`. These functions read and write the two adjacent
+/// elements of a row that belong to the calling lane, in a block of eight rows and eight columns.
 
 #pragma once
 
@@ -44,8 +44,8 @@ __device__ inline Tile tile_of(unsigned number, unsigned tiles) {
 // [sizes]
 
 // [pairs]
-/// Two neighbours in a row. A lane uses columns 2m and 2m + 1 of eight as the columns that mma.hpp
-/// calls m and m + 4. Pairs of updated elements can therefore be used as factors without a move.
+/// Two adjacent elements of a row. A lane uses columns 2m and 2m + 1 of eight as the columns that
+/// mma.hpp calls m and m + 4. Pairs of updated elements are thus used as factors without a move.
 template <typename T>
 struct alignas(2 * sizeof(T)) Pair {
   T of[2];
@@ -63,7 +63,7 @@ __device__ Pair<T> pair(const T& first) {
 __device__ inline unsigned own_row() { return threadIdx.x % 32 / 4; }
 __device__ inline unsigned own_pair() { return threadIdx.x % 4; }
 
-/// Loads 16 × 8 elements as a factor on the left, from the elements of a lane or from a square.
+/// Loads 16 × 8 elements as a left factor, from the registers of a lane or from a square.
 template <typename T>
 __device__ void load_left(const T (&rest)[4], Factor<T> (&x)[4]) {
   for (unsigned r = 0; r < 4; ++r) x[r] = factor(rest[r % 2 * 2 + r / 2]);
@@ -74,7 +74,7 @@ __device__ void load_left(const Square& square, unsigned k, Factor<T> (&x)[4]) {
   load_left({upper.of[0], upper.of[1], lower.of[0], lower.of[1]}, x);
 }
 
-/// Loads 8 × 8 elements, transposed, as a factor on the right.
+/// Loads 8 × 8 elements, transposed, as a right factor.
 template <typename T, typename Square>
 __device__ void load_right(const Square& square, unsigned n, unsigned k, Factor<T> (&y)[2]) {
   const Pair<T> numbers = square.own(n, k);
@@ -96,7 +96,7 @@ __device__ void load(const T* first, std::size_t stride, Rest<T>& rest) {
     }
 }
 
-/// Stores 16 rows of a sub-tile: the first 16 columns of the elements of a lane.
+/// Stores 16 rows of a sub-tile: the first 16 columns of `rest`.
 template <typename T>
 __device__ void store(const Rest<T>& rest, T* first, std::size_t stride) {
 #pragma unroll
@@ -131,7 +131,7 @@ __device__ void load(const Square& square, Rest<T>& rest) {
     }
 }
 
-/// Copies a square. All lanes of a warp call this function.
+/// Copies a square to rows that are `stride` elements apart. All lanes of a warp call it.
 template <typename T, typename Square>
 __device__ void copy_square(Square& square, T* first, std::size_t stride) {
   for (unsigned e = threadIdx.x % 32 * 2; e < depth * depth; e += 64)
@@ -157,7 +157,7 @@ __device__ void multiply(const Square& i, const Subtile& j, Rest<T>& rest) {
 // [multiply]
 
 // [divide]
-/// Multiplies the first sub-tile, which has been fully updated, by minus an inverse.
+/// Multiplies the first sub-tile, which has been fully updated, by a negated inverse.
 template <typename T, typename Square>
 __device__ void divide(const Square& inverse, Rest<T>& rest) {
   T quotient[2][4] = {};
@@ -175,8 +175,8 @@ __device__ void divide(const Square& inverse, Rest<T>& rest) {
   for (unsigned e = 0; e < 8; ++e) rest[e / 4][e % 4] = quotient[e / 4][e % 4];
 }
 
-/// Subtracts the products of the first sub-tile, sub-tile p, and the squares before `end` from the
-/// following sub-tiles. Moves the elements of each following sub-tile forward by one sub-tile.
+/// Subtracts the products of sub-tile p, the first one in `rest`, and the squares before `end` from
+/// the following sub-tiles. Moves the elements of each following sub-tile forward by one sub-tile.
 template <typename T, typename Subtile>
 __device__ void subtract_products(const Subtile& j, unsigned p, unsigned end, Rest<T>& rest) {
   Factor<T> x[2][4], y[2];
@@ -197,10 +197,10 @@ __device__ void subtract_products(const Subtile& j, unsigned p, unsigned end, Re
 // [divide]
 
 // [factorise_square]
-/// Factorises minus a square and computes minus the inverse of its factor. One warp calls this
-/// function. Each of 16 lanes has a row of the future L, and each of the other 16 lanes has a row
-/// of the future L⁻¹. In step k, both halves subtract multiples of values that lane k of each half
-/// has stored in shared memory.
+/// Factorises the negated square and computes the negated inverse of its factor. One warp calls
+/// this function. Each of 16 lanes has a row of the future L, and each of the other 16 lanes has a
+/// row of the future L⁻¹. In step k, the lanes of L subtract multiples of column k of L, and the
+/// lanes of L⁻¹ subtract multiples of row k of L⁻¹. Shared memory passes both to all lanes.
 template <typename T, typename Square>
 __device__ void factorise_square(Square& square, Square& inverse, T (&exchange)[2][depth]) {
   const unsigned row = threadIdx.x % depth;

@@ -94,7 +94,7 @@ void check(const Problem& problem, Precision) {
 /// Default number of bytes for a thread's slice on a CPU: the thread's share of an L3 cache.
 constexpr double cache = 1 << 22;
 
-/// Returns the side of one of `requested` slices of `whole` elements; 1 if none are requested.
+/// Returns the length of each of `requested` parts of `whole` elements; 1 if `requested` is 0.
 std::size_t size_of(std::size_t whole, std::size_t requested) {
   return requested == 0 ? 1 : (whole + requested - 1) / requested;
 }
@@ -119,7 +119,7 @@ std::size_t columns_for(const Problem& problem, std::size_t rows, double element
   return cols < static_cast<double>(problem.n) ? static_cast<std::size_t>(cols) : count(problem.n);
 }
 
-/// Bytes of the panels of A and B, of the buffer for the longest panel, and of the slices of C.
+/// Bytes of the panels of A and B, the buffer for the longest panel, and the slices of C.
 double bytes_of_panels(const Panels& panels, std::size_t bytes_of_element, const Line& line) {
   const auto& [slices, kept, coming] = panels;
   return static_cast<double>(line.bytes * (slices.rows * kept + slices.cols * coming)) +
@@ -127,7 +127,7 @@ double bytes_of_panels(const Panels& panels, std::size_t bytes_of_element, const
          static_cast<double>(bytes_of_element * line.slices * slices.rows * slices.cols);
 }
 
-/// Adds further panels to the necessary panels, as many as fit into the budget.
+/// Adds as many panels to the necessary panels as fit into the budget.
 void fill(Panels& panels, double budget, std::size_t bytes_of_element, const Line& line) {
   const Slices& slices = panels.slices;
   const auto fitting = [&](std::size_t lines, std::size_t most_of_them) {
@@ -192,7 +192,7 @@ double largest_column(staircase::View<const T, 2> b) {
   return largest;
 }
 
-/// An upper bound of all (|A| |B|)_ij, according to the Cauchy-Schwarz inequality.
+/// An upper bound on all (|A| |B|)_ij, according to the Cauchy-Schwarz inequality.
 double largest_sum(const Problem& problem) {
   if (is_empty(problem.elements_of_a)) return static_cast<double>(problem.m);  // random elements
   return std::visit(

@@ -45,7 +45,7 @@ using Product = staircase::Array<T, 2>;
 
 // [Slices]
 /// A rectangle of C: `rows` rows beginning at row i0, and `cols` columns beginning at column j0. A
-/// slice needs the same rows of A and the same columns of B, undivided along k.
+/// slice needs the rows of A and the columns of B with the same indices, undivided along k.
 struct Slice {
   std::size_t i0, rows, j0, cols;
 };

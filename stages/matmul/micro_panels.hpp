@@ -30,8 +30,8 @@ struct Range {
 
 // [Packed]
 /// The micro-panels of a chunk. Micro-panels of A are `narrow` and have as many rows of A as a
-/// tile; micro-panels of B are `wide` and have as many columns of B as a tile. After the last wide
-/// micro-panel, there is memory for one more unit, because MultiplyBlock prefetches ahead.
+/// tile; micro-panels of B are `wide` and have as many columns of B as a tile. MultiplyBlock
+/// prefetches beyond the last wide micro-panel, so there is memory for one more unit.
 template <typename T>
 struct Packed {
   Packed(std::size_t rows, std::size_t cols)
@@ -42,8 +42,8 @@ struct Packed {
 // [Packed]
 
 // [Pack]
-/// Copies a unit of rows of A, beginning at row i0, into narrow micro-panels, column by column.
-/// Rows beyond the last row of A are zero.
+/// Copies `unit` rows of A, beginning at row i0, into narrow micro-panels, column by column. Rows
+/// beyond the last row of A are zero.
 template <typename T>
 struct PackA {
   template <int bytes>

@@ -22,7 +22,7 @@ constexpr unsigned deep = 16;                               // elements of a lin
 constexpr unsigned row_bytes = 2 * deep * sizeof(float);    // bytes of a line: high and low parts
 constexpr unsigned low = row_bytes / 2;                     // byte at which the low parts begin
 
-/// The elements of a line of a split panel, and the device memory that such a line needs.
+/// Number of elements of a line of a split panel, and the device memory for such a line, in bytes.
 inline std::size_t split_elements(std::size_t depth) {
   return staircase::ceil_div(depth, deep) * 2 * deep;
 }

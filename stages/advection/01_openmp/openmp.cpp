@@ -1,9 +1,9 @@
 /// \file
-/// Changed: one directive for the loops of the update, and one for the loops of the copy back.
+/// Changed: OpenMP directives make the loops of the update and of the copy back parallel.
 /// Legal:   the iterations write disjoint rows of one array and read the other one, which no
 ///          iteration writes.
-/// Expect:  the time is divided by the number of cores, up to the memory bandwidth that the cores
-///          share.
+/// Expect:  the time is divided by the number of cores, unless the memory bandwidth that the cores
+///          share is the limit.
 /// Run:     ./climb advection --stages 00,01
 /// Next:    02_inner_loop_regions enters a parallel region for each row instead.
 
@@ -37,7 +37,7 @@ T row_sum(const Weights<T>& w, View<const T, 2> u, std::size_t i, std::size_t j)
   return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
 }
 
-/// Does one step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
+/// Does one step: each cell of `next` is the weighted sum of the 3 × 3 cells of `u` around it.
 template <typename T>
 void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;

@@ -1,9 +1,9 @@
 /// \file
 /// Changed: the loops of both nests are interchanged, so columns are distributed cyclically.
 /// Legal:   every cell is independent of every other cell, so the loops may be interchanged.
-/// Expect:  this stage is far slower than stage 01. A cache line contains cells of eight threads,
-///          whose cores take the line from each other with every write (false sharing). In
-///          addition, each thread strides through memory.
+/// Expect:  this stage is far slower than stage 01. A cache line contains cells of eight threads.
+///          With every write, a core takes the line from another core (false sharing). In addition,
+///          each thread strides through memory.
 /// Run:     ./climb advection --stages 01,03,04
 /// Next:    05_persistent_region gives each thread its own block of rows and columns.
 
@@ -37,7 +37,7 @@ T row_sum(const Weights<T>& w, View<const T, 2> u, std::size_t i, std::size_t j)
   return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
 }
 
-/// Does one step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
+/// Does one step: each cell of `next` is the weighted sum of the 3 × 3 cells of `u` around it.
 template <typename T>
 void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;

@@ -19,7 +19,7 @@ using staircase::Array;
 using staircase::View;
 
 // [refresh_halo]
-/// Refreshes a thread's part of the halo. The corners, too, are copied from inside the field.
+/// Refreshes a thread's part of the halo. The corners are also copied from inside the field.
 template <typename T>
 void refresh_halo(Range of_rows, Range of_cols, View<T, 2> u) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -45,7 +45,7 @@ T row_sum(const Weights<T>& w, View<const T, 2> u, std::size_t i, std::size_t j)
   return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
 }
 
-/// Does one step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
+/// Does one step: each cell of `next` is the weighted sum of the 3 × 3 cells of `u` around it.
 template <typename T>
 void update(Weights<T> w, Range of_rows, Range of_cols, View<const T, 2> u, View<T, 2> next) {
   for (std::size_t i = of_rows.begin; i < of_rows.end; ++i)

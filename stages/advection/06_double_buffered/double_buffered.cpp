@@ -1,9 +1,9 @@
 /// \file
-/// Changed: a step reads one field and writes the other, and then they are swapped; the copy back
-///          is gone.
+/// Changed: a step reads one field and writes the other, and then they are swapped. Nothing is
+///          copied back.
 /// Legal:   the update writes every cell, and the halo is refreshed before the next step reads it.
-/// Expect:  a step moves two elements per cell instead of four, so it takes nearly half of the time
-///          if the fields come from memory. A step also has one barrier fewer.
+/// Expect:  a step moves two elements per cell instead of four, so it takes nearly half the time if
+///          the fields come from memory. A step also has one barrier fewer.
 /// Run:     ./climb advection --stages 05,06
 /// Next:    07_separable computes each row sum once.
 
@@ -19,7 +19,7 @@ using staircase::Array;
 using staircase::View;
 
 // [refresh_halo]
-/// Refreshes a thread's part of the halo. The corners, too, are copied from inside the field.
+/// Refreshes a thread's part of the halo. The corners are also copied from inside the field.
 template <typename T>
 void refresh_halo(Range of_rows, Range of_cols, View<T, 2> u) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -45,7 +45,7 @@ T row_sum(const Weights<T>& w, View<const T, 2> u, std::size_t i, std::size_t j)
   return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
 }
 
-/// Does one step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
+/// Does one step: each cell of `next` is the weighted sum of the 3 × 3 cells of `u` around it.
 template <typename T>
 void update(Weights<T> w, Range of_rows, Range of_cols, View<const T, 2> u, View<T, 2> next) {
   for (std::size_t i = of_rows.begin; i < of_rows.end; ++i)

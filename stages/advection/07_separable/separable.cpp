@@ -1,9 +1,9 @@
 /// \file
-/// Changed: the stencil is a sum over rows of sums within a row. A vector of eight columns (or as
-///          many as fit into a vector) moves down eight rows and keeps three row sums in registers.
+/// Changed: the sum over nine cells becomes a sum of three row sums. A vector of neighbouring
+///          columns moves down eight rows and keeps three row sums in registers.
 /// Legal:   the nine weights are products, so the sum of a row is the same for the cells above, at
 ///          and below it. The sum is computed once and kept.
-/// Expect:  a cell needs 10 operations instead of 20, in wide vectors. This stage is faster than
+/// Expect:  a cell needs 10 operations instead of 20, with wide vectors. This stage is faster than
 ///          stage 06 if the fields are in caches, but not if they come from memory.
 /// Run:     ./climb advection --stages 06,07
 /// Next:    08_time_tiled computes several steps of a tile while it is in a cache.
@@ -22,7 +22,7 @@ using staircase::Array;
 using staircase::View;
 
 // [refresh_halo]
-/// Refreshes a thread's part of the halo. The corners, too, are copied from inside the field.
+/// Refreshes a thread's part of the halo. The corners are also copied from inside the field.
 template <typename T>
 void refresh_halo(Range of_rows, Range of_cols, View<T, 2> u) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -52,7 +52,7 @@ struct Update {
   View<T, 2> next;
 };
 
-/// Moves a vector down its columns, with the sums of the last three rows in registers.
+/// Updates the columns of a vector row by row, with the last three row sums in registers.
 template <typename T>
 struct UpdateColumn {
   template <int bytes>
@@ -75,7 +75,7 @@ struct UpdateColumn {
     }
   }
 
-  /// Updates the columns from begin to end of the rows from top to bottom.
+  /// Updates columns `begin` to `end` - 1 in rows `top` to `bottom` - 1.
   template <int bytes>
   [[gnu::always_inline]] static void run(const Update<T>& at, std::size_t top, std::size_t bottom,
                                          std::size_t begin, std::size_t end) {
@@ -86,7 +86,7 @@ struct UpdateColumn {
   }
 };
 
-/// Does one step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
+/// Does one step: each cell of `next` is the weighted sum of the 3 × 3 cells of `u` around it.
 template <typename T>
 void update(Weights<T> w, Range of_rows, Range of_cols, View<const T, 2> u, View<T, 2> next) {
   const auto update_columns =

@@ -1,9 +1,9 @@
 /// \file
-/// Changed: a tile is copied out of the field with a border of eight cells, carried through eight
+/// Changed: a tile is copied out of the field with a border of eight cells, advanced by eight
 ///          steps, and written to the other field. There is no halo to refresh.
 /// Legal:   a cell after s steps depends on cells at most s away (its cone of dependences), and
 ///          these are in the tile. Tiles read one field and write disjoint cells of the other one.
-/// Expect:  the memory traffic of stage 07 falls to an eighth, for one seventh more arithmetic.
+/// Expect:  the memory traffic of stage 07 falls to an eighth, with one seventh more arithmetic.
 /// Run:     ./climb advection --stages 06-08
 /// Next:    09_serial_cuda starts again on the GPU, with one thread.
 
@@ -51,7 +51,7 @@ struct Update {
   View<T, 2> next;
 };
 
-/// Moves a vector down its columns, with the sums of the last three rows in registers.
+/// Updates the columns of a vector row by row, with the last three row sums in registers.
 template <typename T>
 struct UpdateColumn {
   template <int bytes>
@@ -74,7 +74,7 @@ struct UpdateColumn {
     }
   }
 
-  /// Updates the columns from begin to end of the rows from top to bottom.
+  /// Updates columns `begin` to `end` - 1 in rows `top` to `bottom` - 1.
   template <int bytes>
   [[gnu::always_inline]] static void run(const Update<T>& at, std::size_t top, std::size_t bottom,
                                          std::size_t begin, std::size_t end) {
@@ -85,7 +85,7 @@ struct UpdateColumn {
   }
 };
 
-/// Does one step for a part of a tile: reads array `u` and writes array `next`.
+/// Does one step for a part of a tile: reads the array `u` and writes the array `next`.
 template <typename T>
 void update(Weights<T> w, Range of_rows, Range of_cols, View<const T, 2> u, View<T, 2> next) {
   const auto update_columns =
@@ -100,7 +100,7 @@ void update(Weights<T> w, Range of_rows, Range of_cols, View<const T, 2> u, View
 constexpr std::size_t tile_rows = 64, tile_cols = 256;
 constexpr std::size_t most_steps = 8;  // steps of a tile between its load and its store
 
-/// Carries a tile through several steps. With each step, the region of correct cells shrinks by one
+/// Advances a tile by several steps. With each step, the region of correct cells shrinks by one
 /// cell on each side. After the last step, exactly the cells of the tile are correct.
 template <typename T>
 void carry(Weights<T> w, std::size_t steps, std::size_t top, std::size_t left, View<const T, 2> u,

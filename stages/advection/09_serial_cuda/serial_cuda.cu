@@ -2,7 +2,7 @@
 /// From:    00_original
 /// Changed: the arrays are in device memory; each loop nest is a kernel of one block of one thread.
 /// Legal:   nothing runs concurrently: the kernels of one stream run one after the other.
-/// Expect:  a CPU core is hundreds of times as fast: a GPU thread waits for each memory access.
+/// Expect:  a CPU core is hundreds of times as fast as this thread, which waits for every access.
 /// Run:     ./climb advection --stages 00,09
 /// Next:    10_naive_cuda distributes the loops over any grid of threads.
 
@@ -44,7 +44,7 @@ __device__ T row_sum(const Weights<T>& w, View<const T, 2> u, unsigned i, unsign
   return w.x[0] * u(i, j - 1) + w.x[1] * u(i, j) + w.x[2] * u(i, j + 1);
 }
 
-/// Does one step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
+/// Does one step: each cell of `next` is the weighted sum of the 3 × 3 cells of `u` around it.
 template <typename T>
 __global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const unsigned rows = u.extent(0) - 2, cols = u.extent(1) - 2;

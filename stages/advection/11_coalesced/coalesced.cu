@@ -2,8 +2,8 @@
 /// Changed: a step is one kernel. Periodic indices replace the halo and its two kernels, and two
 ///          fields are swapped instead of copied. The cells of a warp lie in one row, and a thread
 ///          computes four cells.
-/// Legal:   the halo only holds copies of cells that the update can read itself; the update writes
-///          one field and reads the other.
+/// Legal:   the halo contains only copies of cells that the update can read itself; the update
+///          writes one field and reads the other.
 /// Expect:  a step moves two elements per cell instead of four, in one launch instead of four.
 /// Run:     ./climb advection --stages 10,11
 /// Next:    12_tiled shares cells and row sums within a thread block.
@@ -30,8 +30,8 @@ __device__ T row_sum(const Weights<T>& w, View<const T, 1> u, unsigned left, uns
   return w.x[0] * u(left) + w.x[1] * u(j) + w.x[2] * u(right);
 }
 
-/// Does one step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`. The
-/// neighbour after the last row is the first row; columns wrap around in the same way.
+/// Does one step: each cell of `next` is the weighted sum of the 3 × 3 cells of `u` around it. The
+/// row after the last one is the first row; columns wrap around in the same way.
 template <typename T>
 __global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const unsigned rows = u.extent(0), cols = u.extent(1);

@@ -1,8 +1,8 @@
 /// \file
 /// Changed: a block loads its tile of 16 × 32 cells and a frame of one cell into shared memory,
 ///          adds three neighbours within each row once, and then adds three of these sums.
-/// Legal:   the weights are products. A barrier separates the writes to shared memory from the
-///          reads by other threads.
+/// Legal:   each weight is the product of a weight along x and a weight along y. A barrier
+///          separates the writes to shared memory from the reads by other threads.
 /// Expect:  a cell needs 6 loads from shared memory instead of 9 through the L1 cache. The memory
 ///          traffic stays the same, and during two barriers nothing is loaded.
 /// Run:     ./climb advection --stages 11,12
@@ -23,8 +23,8 @@ using staircase::View;
 // [update]
 constexpr unsigned tile_rows = 16, tile_cols = 32;  // tile of a thread block, one thread per cell
 
-/// Maps the index -1 to the last element and the index `count` to the first. No cell uses the
-/// result for an index further out, so this result does not matter.
+/// Maps the index -1 to the last element and the index `count` to the first. An index further out
+/// gives a valid index, whose element no cell uses.
 __device__ inline unsigned wrapped(int index, int count) {
   return index < 0 ? count - 1 : index < count ? index : 0;
 }

@@ -26,7 +26,7 @@ constexpr unsigned block_size = 256;  // threads of a block, each with two colum
 constexpr unsigned height = 8;        // rows of a block
 constexpr unsigned ahead = 2;         // rows that are loaded before the first is used
 
-/// Returns the row sums of two adjacent cells. `left`, `second`, `right` are offsets from `cell`.
+/// Returns the row sums of two adjacent cells; `left`, `second`, `right` are offsets from `cell`.
 template <typename T>
 __device__ Pair<T> row_sums(const Weights<T>& w, const T* cell, int left, int second, int right) {
   const auto [a, b] = load(cell, second);
@@ -34,7 +34,7 @@ __device__ Pair<T> row_sums(const Weights<T>& w, const T* cell, int left, int se
           w.x[0] * a + w.x[1] * b + w.x[2] * cell[right]};
 }
 
-/// Does one step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`. A
+/// Does one step: each cell of `next` is the weighted sum of the 3 × 3 cells of `u` around it. A
 /// thread walks down two columns and keeps the sums of three rows.
 template <typename T>
 __global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {

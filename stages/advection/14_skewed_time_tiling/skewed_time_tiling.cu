@@ -3,7 +3,7 @@
 ///          the input of the next step, one row above. Shuffles fetch neighbours within a row.
 /// Legal:   a cell after s steps depends on cells at most s away. Neighbouring warps write the
 ///          columns at a warp's edges that are wrong after six steps.
-/// Expect:  the memory traffic of stage 13 falls to a sixth, for a quarter more arithmetic.
+/// Expect:  the memory traffic of stage 13 falls to a sixth, with a quarter more arithmetic.
 /// Run:     ./climb advection --stages 13,14
 /// Next:    15_convolved combines many steps into one wider filter.
 
@@ -29,7 +29,7 @@ constexpr unsigned most_steps = 6;  // steps of a sweep
 constexpr unsigned width = 2 * 32;  // columns that a warp loads, two per lane
 constexpr unsigned everyone = ~0u;
 
-/// Number of columns at each edge of a warp that are wrong after some steps, rounded up to pairs.
+/// Number of incorrect columns at each edge of a warp after `steps` steps, rounded up to be even.
 constexpr int margin_of(unsigned steps) { return (steps + 1) / 2 * 2; }
 
 /// The partial sums that need the next row: `two` over the last two rows, `one` over the last row.
@@ -81,7 +81,7 @@ __global__ void carry(Weights<T> w, unsigned height, View<const T, 2> u, View<T,
   }
 }
 
-/// Does one sweep of up to `steps` of the remaining steps; returns the number of steps done.
+/// Does one sweep of `steps` steps, but of at most `left` steps; returns the number of steps done.
 template <unsigned steps, typename T>
 unsigned sweep(const Weights<T>& w, std::int64_t left, View<const T, 2> u, View<T, 2> next) {
   if constexpr (steps > 1)

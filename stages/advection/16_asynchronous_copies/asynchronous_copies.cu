@@ -1,10 +1,10 @@
 /// \file
-/// Changed: rows are copied asynchronously into one of three buffers while another one is used.
+/// Changed: rows are copied asynchronously into one of three buffers while another one is read.
 /// Legal:   a barrier separates the last read of a buffer from its next copies. The wait for the
 ///          copies and a barrier separate the copies from the first read.
 /// Expect:  an iteration has one barrier instead of two, and no warp waits for memory.
 /// Run:     ./climb advection --stages 15,16
-/// Next:    17_tensor_core_filter leaves the sums of products to the tensor cores.
+/// Next:    17_tensor_core_filter computes the sums of products on tensor cores.
 
 #include "../advection.hpp"
 
@@ -37,7 +37,7 @@ constexpr unsigned at_once = 8;                      // rows per iteration
 template <typename T>
 constexpr unsigned buffers = sizeof(T[3][at_once][loaded]) <= staircase::most_static_shared ? 3 : 2;
 
-/// Starts to copy `at_once` rows to shared memory; `columns` contains the index of each column.
+/// Starts the copies of `at_once` rows to shared memory; `columns` contains each column's index.
 template <typename T>
 __device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)[loaded],
                           T (&rows)[at_once][loaded]) {

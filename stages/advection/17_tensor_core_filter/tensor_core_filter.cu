@@ -1,8 +1,8 @@
 /// \file
-/// Changed: a filter is a matrix with a band of taps. Tensor cores compute the sums along x and y
-///          as products of matrices, in fragments of 16 × 8 elements. A sweep does twenty steps.
+/// Changed: a filter becomes a band matrix of taps. Tensor cores compute the sums along x and y as
+///          products of matrices, in fragments of 16 × 8 elements. A sweep does twenty steps.
 /// Legal:   the same products are added in another order, with zeros outside the band.
-/// Expect:  5.2 multiply-adds per cell and step instead of 4.2 in stage 16, at twice the rate.
+/// Expect:  a cell needs 5.2 multiply-adds per step, not 4.2 as in stage 16, but at twice the rate.
 /// Run:     ./climb advection --stages 16,17
 /// Next:    18_spectral computes any number of steps by one product of spectra.
 
@@ -44,8 +44,8 @@ template <typename T>
 constexpr unsigned buffers =
     sizeof(T[3][at_once][pitch<T, loaded>]) <= staircase::most_static_shared ? 3 : 2;
 
-/// Starts to copy `at_once` rows to shared memory. Each copy has `cells` cells; `columns` contains
-/// the index of the first cell of each copy.
+/// Starts the copies of `at_once` rows to shared memory. Each copy transfers `cells` cells;
+/// `columns` contains the index of the first cell of each copy.
 template <unsigned cells, typename T>
 __device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)[loaded / cells],
                           T (&rows)[at_once][pitch<T, loaded>]) {
@@ -62,13 +62,13 @@ __device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)
 
 // [shared bands]
 /// Whether the fragments along x are in shared memory instead of registers. In f32, a thread then
-/// needs so few registers that two blocks fit on an SM.
+/// needs so few registers that two thread blocks fit on an SM.
 template <typename T>
 constexpr bool shares_bands = sizeof(T) == 4;
 template <typename T>
 constexpr unsigned blocks_of_sm = shares_bands<T> ? 2 : 1;
 
-/// The high and the low parts of all lanes' fragments along x.
+/// The fragments along x of all lanes, indexed by (fragment, high or low part, lane).
 using SharedBands = uint4[along_x][2][32];
 
 __device__ void put(SharedBands& shared, unsigned f, const Factor<float> (&a)[4]) {
@@ -88,7 +88,7 @@ __device__ void get(const SharedBands& shared, unsigned f, Factor<float> (&a)[4]
 // [shared bands]
 
 // [convolve]
-/// Filters eight rows along x: 16 columns of sums per tile, as operands of the products along y.
+/// Filters eight rows along x into operands of the products along y, 16 columns per tile.
 template <typename T>
 __device__ void along_rows(const Bands<T, most_steps>& bands, const SharedBands& shared_bands,
                            const T (&rows)[at_once][pitch<T, loaded>],

@@ -1,7 +1,7 @@
 /// \file
 /// From:    11_coalesced
-/// Changed: the field is transformed, each wave is multiplied by its factor for all steps together,
-///          and the product is transformed back.
+/// Changed: the field is Fourier-transformed, each wave is multiplied by its factor for all steps
+///          together, and the product is transformed back.
 /// Legal:   a step is a convolution with constant weights on a periodic field. Waves are
 ///          eigenvectors of a step, and therefore of any number of steps.
 /// Expect:  the program takes the time of two transforms, for a single step as well as for a
@@ -27,9 +27,9 @@ using staircase::row;
 using staircase::View;
 
 // [powers]
-/// The symbol of the weights to the power of `steps`: the factor by which all steps multiply wave
-/// k, whose phase advances by 2π k / count per cell. The weights add up to 1, so the difference of
-/// the symbol from 1 is computed separately, which avoids cancellation for long waves.
+/// Returns the factor by which all steps multiply wave k, whose phase advances by 2π k / count per
+/// cell: the symbol of the weights to the power of `steps`. The weights add up to 1, so the
+/// difference from 1 is computed separately, without cancellation for long waves.
 __device__ inline Complex<double> power(const double (&w)[3], unsigned k, unsigned count,
                                         std::int64_t steps) {
   const double half = double(k) / count, sine = sinpi(half), cosine = cospi(half);
@@ -43,7 +43,7 @@ __device__ inline Complex<double> power(const double (&w)[3], unsigned k, unsign
 }
 
 /// Computes the powers of all waves along x and along y. Both transforms together multiply the
-/// field by the number of cells, so the powers are divided by this number.
+/// field by rows · cols, so the powers are divided by cols (along x) and by rows (along y).
 template <typename T>
 __global__ void set_powers(Weights<double> w, std::int64_t steps, unsigned cols,
                            View<Complex<T>, 1> of_x, View<Complex<T>, 1> of_y) {

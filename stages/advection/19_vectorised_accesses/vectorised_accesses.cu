@@ -23,7 +23,7 @@ using staircase::row;
 using staircase::View;
 
 // [update]
-/// Returns the row sums of two adjacent cells. `left`, `second`, `right` are offsets from `cell`.
+/// Returns the row sums of two adjacent cells; `left`, `second`, `right` are offsets from `cell`.
 template <typename T>
 __device__ Pair<T> row_sums(const Weights<T>& w, const T* cell, int left, int second, int right) {
   const auto [a, b] = load(cell, second);
@@ -31,8 +31,8 @@ __device__ Pair<T> row_sums(const Weights<T>& w, const T* cell, int left, int se
           w.x[0] * a + w.x[1] * b + w.x[2] * cell[right]};
 }
 
-/// Does one step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`. The
-/// neighbour after the last row is the first row; columns wrap around in the same way.
+/// Does one step: each cell of `next` is the weighted sum of the 3 × 3 cells of `u` around it. The
+/// row after the last one is the first row; columns wrap around in the same way.
 template <typename T>
 __global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const int rows = u.extent(0), cols = u.extent(1);

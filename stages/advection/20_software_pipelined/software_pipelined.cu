@@ -3,8 +3,8 @@
 /// Changed: a block loads all of its rows before it uses the first, with 128 threads instead of
 ///          256. Its stores have the cache hint that the elements are not read again soon.
 /// Legal:   no block loads a cell that it stores. A cache hint does not affect the result.
-/// Expect:  more bytes are in flight, and caches keep the rows that neighbours load. Both recover a
-///          part of the 7 % by which stage 13 is slower than a copy.
+/// Expect:  more bytes are in flight, and caches keep the rows that neighbouring blocks load. Both
+///          recover a part of the 7 % by which stage 13 is slower than a copy.
 /// Run:     ./climb advection --stages 13,20
 /// Next:    14_skewed_time_tiling computes several steps while it walks down.
 
@@ -27,7 +27,7 @@ constexpr unsigned block_size = 128;  // threads of a block, each with two colum
 constexpr unsigned height = 8;        // rows of a block
 constexpr unsigned ahead = height;    // rows that are loaded before the first is used
 
-/// Returns the row sums of two adjacent cells. `left`, `second`, `right` are offsets from `cell`.
+/// Returns the row sums of two adjacent cells; `left`, `second`, `right` are offsets from `cell`.
 template <typename T>
 __device__ Pair<T> row_sums(const Weights<T>& w, const T* cell, int left, int second, int right) {
   const auto [a, b] = load(cell, second);
@@ -48,7 +48,7 @@ __device__ void stream(T* cell, bool together, bool inside, Pair<T> pair) {
   }
 }
 
-/// Does one step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`. A
+/// Does one step: each cell of `next` is the weighted sum of the 3 × 3 cells of `u` around it. A
 /// thread walks down two columns and keeps the sums of three rows.
 template <typename T>
 __global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {

@@ -1,6 +1,6 @@
 /// \file
-/// The lower bound of all programs that move the field once per step: the timed phase copies the
-/// field on the device once per step. A simple kernel computes the solution in a separate phase.
+/// A lower bound on the time of programs that move the field once per step: the timed phase copies
+/// the field on the device once per step. A simple kernel computes the solution in another phase.
 
 #include <utility>
 
@@ -17,7 +17,7 @@ using staircase::row;
 using staircase::View;
 
 // [update]
-/// Does one step: each cell of `next` is the weighted sum of nine neighbouring cells of `u`.
+/// Does one step: each cell of `next` is the weighted sum of the 3 × 3 cells of `u` around it.
 template <typename T>
 __global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const unsigned rows = u.extent(0), cols = u.extent(1);

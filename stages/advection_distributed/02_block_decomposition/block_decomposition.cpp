@@ -20,7 +20,7 @@ using staircase::Array;
 using staircase::View;
 
 // [neighbours]
-/// The neighbouring ranks, and the datatypes of the edges that are sent to them.
+/// The neighbouring ranks, and the datatypes of the edges that are sent to these ranks.
 struct Neighbours {
   mpi::Communicator grid;
   int above, below, left, right;

@@ -1,8 +1,8 @@
 /// \file
 /// Changed: a rank starts its messages and waits for them later. It updates half of the interior
 ///          while rows are in transit, the other half while columns are, and the edges at the end.
-/// Legal:   cells of the interior read no halo. The update only reads the array whose edges are
-///          being sent, and writes the other array.
+/// Legal:   the update of the interior reads no halo. It only reads the array whose edges are being
+///          sent, and writes the other array.
 /// Expect:  the update of the interior hides the messages, as far as MPI transfers them during the
 ///          update.
 /// Run:     ./climb advection_distributed --stages 02,03
@@ -21,7 +21,7 @@ using staircase::Array;
 using staircase::View;
 
 // [neighbours]
-/// The neighbouring ranks, and the datatypes of the edges that are sent to them.
+/// The neighbouring ranks, and the datatypes of the edges that are sent to these ranks.
 struct Neighbours {
   mpi::Communicator grid;
   int above, below, left, right;
@@ -64,7 +64,7 @@ void start_rows(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   exchange(&u(rows, 1), ranks.below, &u(0, 1), ranks.above, ranks.row, ranks.grid, 1, rs);
 }
 
-/// Starts the exchange of columns, after the rows, because columns include the corners.
+/// Starts the exchange of columns. They include the corners, so the rows must have arrived.
 template <typename T>
 void start_columns(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   const std::size_t cols = u.extent(1) - 2;

@@ -3,7 +3,7 @@
 /// Legal:   every second step sends the same edges of the same array to the same ranks.
 /// Expect:  MPI needs a fraction of a microsecond less per message, which matters for small blocks.
 /// Run:     ./climb advection_distributed --stages 03,04
-/// Next:    05_wide_halo sends in fewer steps.
+/// Next:    05_wide_halo exchanges halos only once every few steps.
 
 #include "../advection_distributed.hpp"
 
@@ -18,7 +18,7 @@ using staircase::Array;
 using staircase::View;
 
 // [neighbours]
-/// The neighbouring ranks, and the datatypes of the edges that are sent to them.
+/// The neighbouring ranks, and the datatypes of the edges that are sent to these ranks.
 struct Neighbours {
   mpi::Communicator grid;
   int above, below, left, right;
@@ -61,7 +61,7 @@ void prepare_rows(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   exchange(&u(rows, 1), ranks.below, &u(0, 1), ranks.above, ranks.row, ranks.grid, 1, rs);
 }
 
-/// Prepares the exchange of columns, after the rows, because columns include the corners.
+/// Prepares the exchange of columns. They include the corners, so rows must be exchanged first.
 template <typename T>
 void prepare_columns(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   const std::size_t cols = u.extent(1) - 2;

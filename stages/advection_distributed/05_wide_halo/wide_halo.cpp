@@ -5,9 +5,9 @@
 /// Legal:   a cell needs neighbours at a distance of one cell. Each step therefore makes only the
 ///          outermost correct ring of cells incorrect. A block has at least as many rows and
 ///          columns as its halo.
-/// Expect:  a w-th of the messages remain, with nearly the same number of bytes in total, but two
-///          ranks update some cells. This pays if a message costs more time than the cells of an
-///          edge.
+/// Expect:  a w-th of the messages remain, with nearly the same number of bytes in total, but some
+///          cells are updated by two ranks. This pays if a message costs more time than the update
+///          of the cells of an edge.
 /// Run:     ./climb advection_distributed --stages 02,05
 
 #include "../advection_distributed.hpp"
@@ -22,7 +22,7 @@ using staircase::Array;
 using staircase::View;
 
 // [neighbours]
-/// The neighbouring ranks, and the datatypes of the edges that are sent to them.
+/// The neighbouring ranks, and the datatypes of the edges that are sent to these ranks.
 struct Neighbours {
   mpi::Communicator grid;
   int above, below, left, right;

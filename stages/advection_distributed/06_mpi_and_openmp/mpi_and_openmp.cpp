@@ -3,9 +3,9 @@
 /// Changed: the threads of a rank share the rows of an update, so a machine has fewer and larger
 ///          ranks. Only the first thread calls MPI, between parallel regions.
 /// Legal:   iterations write disjoint rows of one array and read the other one. At the same time,
-///          MPI writes the halo of that array, but no cell of the interior reads the halo.
-/// Expect:  there are fewer messages, none of them within a rank, at the price of four parallel
-///          regions per step.
+///          MPI writes the halo of the array that is read, but the interior's update reads no halo.
+/// Expect:  fewer messages are sent, because the threads of a rank share its memory, at the price
+///          of four parallel regions per step.
 /// Run:     ./climb advection_distributed --stages 04,06 --ranks 1
 /// Next:    07_shared_windows lets the ranks of a machine read each other's edges.
 
@@ -22,7 +22,7 @@ using staircase::Array;
 using staircase::View;
 
 // [neighbours]
-/// The neighbouring ranks, and the datatypes of the edges that are sent to them.
+/// The neighbouring ranks, and the datatypes of the edges that are sent to these ranks.
 struct Neighbours {
   mpi::Communicator grid;
   int above, below, left, right;
@@ -65,7 +65,7 @@ void prepare_rows(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   exchange(&u(rows, 1), ranks.below, &u(0, 1), ranks.above, ranks.row, ranks.grid, 1, rs);
 }
 
-/// Prepares the exchange of columns, after the rows, because columns include the corners.
+/// Prepares the exchange of columns. They include the corners, so rows must be exchanged first.
 template <typename T>
 void prepare_columns(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   const std::size_t cols = u.extent(1) - 2;

@@ -1,10 +1,10 @@
 /// \file
 /// From:    04_persistent_requests
-/// Changed: both arrays are in a shared-memory window of the ranks of a machine. A rank loads the
-///          edges of its neighbours from there and sends messages only to other machines.
+/// Changed: both arrays are in a shared-memory window of the ranks of a machine. A rank loads its
+///          neighbours' edges from this window, and sends messages only to other machines.
 /// Legal:   all ranks of a machine pass a barrier before rows are loaded, and another one before
 ///          columns are loaded. After the first barrier, all ranks have finished the previous step.
-/// Expect:  a step has two barriers instead of two pairs of messages, and one copy instead of two.
+/// Expect:  a step has two barriers instead of two pairs of messages, and copies each edge once.
 /// Run:     ./climb advection_distributed --stages 04,07
 
 #include "../advection_distributed.hpp"
@@ -21,8 +21,8 @@ namespace mpi = staircase::mpi;
 using staircase::View;
 
 // [neighbours]
-/// The neighbouring ranks, and the datatypes of the edges that are sent to them. A neighbour on
-/// this machine is MPI_PROC_NULL, to which nothing is sent.
+/// The neighbouring ranks, and the datatypes of the edges that are sent to these ranks. A neighbour
+/// on this machine is MPI_PROC_NULL, to which nothing is sent.
 struct Neighbours {
   mpi::Communicator grid;
   int above, below, left, right;
@@ -93,7 +93,7 @@ void prepare_rows(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   exchange(&u(rows, 1), ranks.below, &u(0, 1), ranks.above, ranks.row, ranks.grid, 1, rs);
 }
 
-/// Prepares the exchange of columns, after the rows, because columns include the corners.
+/// Prepares the exchange of columns. They include the corners, so rows must be exchanged first.
 template <typename T>
 void prepare_columns(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
   const std::size_t cols = u.extent(1) - 2;
@@ -103,7 +103,7 @@ void prepare_columns(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
 // [refresh_halo]
 
 // [load]
-/// Loads rows of array f of the neighbours on this machine into the halo, before the columns.
+/// Loads rows of array f of the neighbours on this machine into the halo; must precede columns.
 template <typename T>
 void load_rows(const Around<T>& near, std::size_t f, View<T, 2> u) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;
@@ -111,7 +111,7 @@ void load_rows(const Around<T>& near, std::size_t f, View<T, 2> u) {
   if (near.above.data()) std::copy_n(&near.above(f, near.above.extent(1) - 2, 1), cols, &u(0, 1));
 }
 
-/// Loads columns of array f of the neighbours on this machine, with the corners, after the rows.
+/// Loads columns, with the corners, of array f of the neighbours on this machine into the halo.
 template <typename T>
 void load_columns(const Around<T>& near, std::size_t f, View<T, 2> u) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;

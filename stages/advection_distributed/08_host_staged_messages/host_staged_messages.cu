@@ -3,12 +3,12 @@
 /// Changed: each rank stores its rows on a GPU. It updates the edges first and sends them to the
 ///          neighbours through pinned host memory and messages, while the GPU updates the other
 ///          rows. The column indices wrap around.
-/// Legal:   the host sends an edge after the copy of this edge. The next edges are updated after
-///          both halos have arrived. The interior neither reads nor writes a halo.
+/// Legal:   the host sends an edge after its copy from the GPU. The next edges are updated after
+///          both halos have arrived. The update of the interior accesses no halo.
 /// Expect:  the time is divided by the number of GPUs, as long as the interior takes longer than
 ///          the exchange: two copies to the host, two messages and two copies to the GPU.
 /// Run:     ./climb advection_distributed --stages 01,08
-/// Next:    09_peer_copies drives the GPUs from one process; they write each other's memory.
+/// Next:    09_peer_copies drives the GPUs from one process; GPUs write into each other's memory.
 
 #include "../rows.hpp"
 
@@ -60,7 +60,7 @@ struct Gpu {
 // [Gpu]
 
 // [refresh_halo]
-/// Sends a row to one rank and receives the row of another rank.
+/// Sends a row to a rank and receives the row of another rank into the halo.
 template <typename T>
 void exchange(View<const T, 1> row, int to, View<T, 1> halo, int from) {
   const int count = static_cast<int>(row.extent(0));
@@ -68,7 +68,7 @@ void exchange(View<const T, 1> row, int to, View<T, 1> halo, int from) {
                           mpi::element<T>(), from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 }
 
-/// Sends the edges to the neighbours once they are updated, and receives the halos above and below.
+/// Once the edges are updated, sends them to the neighbours, and receives the neighbours' edges.
 template <typename T>
 void refresh_halos(const Neighbours& ranks, Gpu<T>& gpu) {
   const View<T, 2> host = gpu.host;

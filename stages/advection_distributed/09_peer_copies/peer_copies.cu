@@ -3,8 +3,8 @@
 /// Changed: the rows are distributed among GPUs, with a halo row on both sides; the column indices
 ///          wrap around. One stream updates the edges and copies them to the neighbours, another
 ///          one updates the interior.
-/// Legal:   an interior reads no halo. An edge is updated after both halos have arrived and the
-///          interior of the previous step is finished, so no GPU gets a full step ahead.
+/// Legal:   the update of an interior reads no halo. An edge is updated only after both halos have
+///          arrived and the interior is finished, so no GPU gets a full step ahead of a neighbour.
 /// Expect:  the time of one GPU is divided by the number of GPUs; the update of the interior hides
 ///          the copies.
 /// Run:     ./climb advection_distributed --stages 00,09

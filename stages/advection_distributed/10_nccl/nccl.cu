@@ -1,8 +1,8 @@
 /// \file
 /// Changed: each GPU is a rank of NCCL, and all ranks send and receive edges in one group. Each
 ///          rank records two steps as a CUDA graph, which the host launches repeatedly.
-/// Legal:   a rank receives after the last reader of its halo, in its own stream, and a receive
-///          waits for the edge that is sent. After two steps, each array has its first role again.
+/// Legal:   a rank receives in its own stream, after the last kernel that reads its halo, and waits
+///          until the edge is sent. After two steps, each array has its original role again.
 /// Expect:  exchanges take longer than copies, but stay hidden while the interior takes longer. A
 ///          step needs half a launch per GPU instead of eleven calls.
 /// Run:     ./climb advection_distributed --stages 09,10
@@ -44,7 +44,7 @@ struct Gpu : OwnRows {
 // [Gpu]
 
 // [refresh_halo]
-/// Sends an edge to one rank and receives the edge of another one into the halo.
+/// Sends an edge to one rank and receives the edge of another rank into the halo.
 template <typename T>
 void exchange(View<const T, 1> edge, std::size_t to, View<T, 1> halo, std::size_t from,
               const Gpu<T>& gpu) {

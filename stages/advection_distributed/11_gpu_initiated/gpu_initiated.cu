@@ -7,7 +7,7 @@
 /// Legal:   a counter is incremented after all stores that it publishes. A tile is at most one step
 ///          ahead of its neighbours, so two arrays are enough. A tile waits only for tiles that
 ///          have been claimed before it, or that belong to an earlier step of another GPU.
-/// Expect:  a step costs only the update of its cells; no step is launched, copied or waited for.
+/// Expect:  a step costs only the update of its cells; the host does nothing per step.
 /// Run:     ./climb advection_distributed --stages 09,11
 
 #include "../gpus.hpp"

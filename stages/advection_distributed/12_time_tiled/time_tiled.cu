@@ -4,8 +4,8 @@
 ///          14 on some rows of a GPU, and the edges are exchanged once for six steps.
 /// Legal:   after a sweep, a row depends on rows at a distance of at most six. If these rows belong
 ///          to another GPU, the halo contains them as they were before the sweep.
-/// Expect:  traffic, copies and calls of stage 09 fall to a sixth; the exchange stays hidden. Rows
-///          near the edges are computed twice.
+/// Expect:  the memory traffic, copies and calls of stage 09 fall to a sixth; the exchange stays
+///          hidden. Rows near the edges are computed twice.
 /// Run:     ./climb advection_distributed --stages 09,12
 
 #include "../gpus.hpp"

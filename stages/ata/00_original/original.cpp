@@ -9,7 +9,7 @@ namespace ata {
 using staircase::View;
 
 // [multiply]
-/// Computes C = AᵀA. The innermost loop is over j, because a(k, j) and a(k, j + 1) are neighbours.
+/// Computes C = AᵀA. The innermost loop is over j, because a(k, j) and a(k, j + 1) are adjacent.
 void multiply(View<const double, 2> a, View<double, 2> c) {
   const std::size_t rows = a.extent(0), cols = a.extent(1);
   for (std::size_t i = 0; i < cols; ++i) {

@@ -1,7 +1,7 @@
 /// \file
 /// Changed: the threads of a block together load two tiles of 16 rows of A into shared memory.
-/// Legal:   strip mining keeps the order of the sum. One barrier separates the writes to a tile
-///          from its reads, and another one the reads from the writes of the next chunk.
+/// Legal:   strip mining keeps the order of the sum. A barrier separates the writes to a tile from
+///          its reads, and another barrier separates its reads from the writes of the next tile.
 /// Expect:  there are up to 16 times fewer global loads; loads from shared memory are the limit.
 /// Run:     ./climb ata --stages 03,04
 /// Next:    05_unrolled pads every tile, so that its loop needs no tests.

@@ -1,6 +1,6 @@
 /// \file
-/// Changed: a thread outside A loads the first element of A and stores zero: a selection instead of
-///          a branch. The loop over a tile then always has 16 iterations and needs no test.
+/// Changed: a thread whose element is outside A loads the first element of A and stores zero: a
+///          selection, not a branch. The loop over a tile always has 16 iterations.
 /// Legal:   products with zero do not change a sum, and elements outside C are not stored.
 /// Expect:  each multiply-add needs two loads from shared memory and few other instructions.
 /// Run:     ./climb ata --stages 04,05

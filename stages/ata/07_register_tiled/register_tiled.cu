@@ -36,7 +36,7 @@ struct TileIndex {
 };
 
 /// Returns the tile at an index. Column q has q + 1 tiles and begins at index q (q + 1) / 2. The
-/// root is exact for perfect squares; otherwise it is too far from an integer to be rounded to it.
+/// root of a perfect square is exact; other roots are too far from an integer to be rounded to one.
 __device__ TileIndex tile_of_triangle(unsigned index) {
   const unsigned q = (sqrt(8.0 * index + 1) - 1) / 2;
   return {index - q * (q + 1) / 2, q};
@@ -44,12 +44,12 @@ __device__ TileIndex tile_of_triangle(unsigned index) {
 // [triangle]
 
 // [shared]
-/// 16 rows of the columns of A that a tile of C needs: `i` for its rows and `j` for its columns.
+/// 16 rows of the columns of A that a tile of C needs: `i` for tile rows, `j` for tile columns.
 struct Tiles {
   double i[depth][tile], j[depth][tile];
 };
 
-/// The shared memory of a block: tiles of A, and at the end a strip of C.
+/// The shared memory of a block: tiles of A, and after the last step a strip of C.
 union Shared {
   Tiles a;
   Staged c;

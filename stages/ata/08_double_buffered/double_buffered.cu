@@ -34,7 +34,7 @@ struct TileIndex {
 };
 
 /// Returns the tile at an index. Column q has q + 1 tiles and begins at index q (q + 1) / 2. The
-/// root is exact for perfect squares; otherwise it is too far from an integer to be rounded to it.
+/// root of a perfect square is exact; other roots are too far from an integer to be rounded to one.
 __device__ TileIndex tile_of_triangle(unsigned index) {
   const unsigned q = (sqrt(8.0 * index + 1) - 1) / 2;
   return {index - q * (q + 1) / 2, q};
@@ -42,12 +42,12 @@ __device__ TileIndex tile_of_triangle(unsigned index) {
 // [triangle]
 
 // [shared]
-/// 16 rows of the columns of A that a tile of C needs: `i` for its rows and `j` for its columns.
+/// 16 rows of the columns of A that a tile of C needs: `i` for tile rows, `j` for tile columns.
 struct Tiles {
   double i[depth][tile], j[depth][tile];
 };
 
-/// The shared memory of a block: tiles of A, and at the end a strip of C.
+/// The shared memory of a block: tiles of A, and after the last step a strip of C.
 struct Shared {
   union {
     Tiles a[buffers];
@@ -91,8 +91,8 @@ __device__ void clear_beyond(unsigned cols, TileIndex at, Shared& shared) {
   }
 }
 
-/// Waits until the buffer of a step is empty, then starts to copy the tiles of A into it. One warp
-/// calls this function; each lane starts the copy of one row.
+/// Waits until the buffer of a step is empty, then starts the copies of tiles of A into it. One
+/// warp calls this function; each lane starts the copy of one row.
 __device__ void load_tiles(View<const double, 2> a, unsigned step, TileIndex at, Shared& shared) {
   const unsigned lane = (threadIdx.y * side + threadIdx.x) % 32, k = lane % depth;
   const unsigned p = at.p * tile, q = at.q * tile, cols = a.extent(1);
@@ -111,7 +111,7 @@ __device__ void load_tiles(View<const double, 2> a, unsigned step, TileIndex at,
 // [load_tiles]
 
 // [sum_up]
-/// Computes a thread's sums over all steps of A.
+/// Computes a thread's sums over all rows of A, `depth` rows per step.
 __device__ void sum_up(View<const double, 2> a, TileIndex at, const unsigned& warp, Shared& shared,
                        Sums& sum) {
   const unsigned steps = a.extent(0) / depth;

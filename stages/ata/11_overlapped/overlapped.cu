@@ -34,14 +34,14 @@ constexpr unsigned ahead = 4;    // steps from the start of a copy to its use
 // [sizes]
 
 // [shared]
-/// 16 rows of the columns of A that a tile of C needs: `i` for its rows and `j` for its columns.
+/// 16 rows of the columns of A that a tile of C needs: `i` for tile rows, `j` for tile columns.
 /// Each row starts 32 bytes further in the banks than the previous one. Half a warp, which loads
 /// four neighbours from four rows at a time, thus uses every bank once.
 struct Tiles {
   double i[depth][tile + 4], j[depth][tile + 4];
 };
 
-/// The shared memory of a block: tiles of A, and at the end a strip of C.
+/// The shared memory of a block: tiles of A, and after the last step a strip of C.
 struct Shared {
   union {
     Tiles a[buffers];
@@ -52,7 +52,7 @@ struct Shared {
 // [shared]
 
 // [multiply_tiles]
-/// A lane's factors from 8 rows of A, for the products of the lane's warp.
+/// One lane's `mma` operands: its elements of 8 rows of A, for all products of its warp.
 struct Factors {
   double x[held_i][4], y[held_j][2];
 };
@@ -93,8 +93,8 @@ __device__ void clear_beyond(unsigned cols, Task at, Shared& shared) {
   }
 }
 
-/// Waits until the buffer of a step is empty, then starts to copy the tiles of A into it. One warp
-/// calls this function; each lane starts the copy of one row.
+/// Waits until the buffer of a step is empty, then starts the copies of tiles of A into it. One
+/// warp calls this function; each lane starts the copy of one row.
 __device__ void load_tiles(View<const double, 2> a, unsigned step, Task at, Shared& shared) {
   const unsigned lane = threadIdx.x % 32, k = lane % depth;
   const unsigned p = at.p * tile, q = at.q * tile, cols = a.extent(1);

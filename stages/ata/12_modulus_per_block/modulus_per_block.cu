@@ -73,7 +73,7 @@ struct Operands {
   Column i[tile], j[2 * tile];
 };
 
-/// Adds products to 16 × 256 sums of a warp. Sums over 131071 rows of A fit in 32 bits.
+/// Adds products to 16 × 256 sums of a warp. Sums over up to 131071 rows of A fit in 32 bits.
 __device__ void multiply(const Column* of_i, const Column* of_j, std::int32_t (&sum)[held][4]) {
   const unsigned warp = threadIdx.x / 32, row = threadIdx.x % 32 / 4, four = threadIdx.x % 4 * 4;
   const unsigned i = warp * 16 + row, j = row;

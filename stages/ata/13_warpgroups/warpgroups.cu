@@ -32,7 +32,7 @@ constexpr unsigned threads = 256;  // per block; for products, one more warp sta
 constexpr unsigned tile_bytes = tile * row_bytes;  // 128 rows of 128 columns of A
 
 /// Converts 128 rows of 128 columns of A to scaled integers and writes their residues as tiles,
-/// indexed by (residue, 128 columns, 128 rows, byte), column by column in the order of `wgmma`.
+/// indexed by (residue, column of tiles, row of tiles, byte). The bytes are in `wgmma` order.
 __global__ void __launch_bounds__(threads)
     take_apart(View<const double, 2> a, View<const int, 1> exponents, double large,
                Statistics statistics, View<std::int8_t, 4> tiles) {
@@ -88,7 +88,7 @@ __device__ void feed(Pipeline& pipeline, View<const std::int8_t, 3> tiles, Produ
   }
 }
 
-/// Adds products to the sums of 64 rows of a tile. Sums over 131071 rows of A fit in 32 bits.
+/// Adds products to the sums of 64 rows of a tile. Sums over up to 131071 rows of A fit in 32 bits.
 __device__ void drain(Pipeline& pipeline, unsigned steps, std::int32_t (&sum)[4 * held]) {
   const unsigned warpgroup = threadIdx.x / 128;
   for (unsigned k = 0; k < steps; ++k) {

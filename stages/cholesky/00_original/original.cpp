@@ -12,7 +12,7 @@ namespace cholesky {
 using staircase::View;
 
 // [factorise]
-/// Right-looking: finishes column k, and subtracts its products from all columns to its right.
+/// Right-looking: finishes each column, and subtracts its products from all columns to its right.
 template <typename T>
 void factorise(View<T, 2> l) {
   const std::size_t n = l.extent(0);

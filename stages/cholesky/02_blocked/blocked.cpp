@@ -2,8 +2,8 @@
 /// Changed: L is divided into tiles of 64 × 64 elements. The program factorises a tile on the
 ///          diagonal, solves the tiles below with it, and subtracts the products of these tiles
 ///          from all tiles to the right.
-/// Legal:   from each element, the same products are subtracted in the same order. A tile is
-///          finished before it is used as a factor.
+/// Legal:   from each element, the same products are subtracted in the same order as in stage 01. A
+///          tile is finished before it is used as a factor.
 /// Expect:  two tiles stay in the nearest caches, where each of their elements is used 64 times.
 /// Run:     ./climb cholesky --stages 01,02
 /// Next:    03_openmp_tasks makes each operation on a tile a task.
@@ -36,7 +36,7 @@ struct Range {
   std::size_t first, last;
 };
 
-/// Factorises a tile on the diagonal, left-looking. Only the tile's own columns are used.
+/// Factorises a tile on the diagonal, left-looking, with the products of its own columns only.
 template <typename T>
 void factorise_tile(View<T, 2> l, Range columns) {
   for (std::size_t j = columns.first; j < columns.last; ++j) {
@@ -65,7 +65,7 @@ void update_tile(View<T, 2> l, Range rows, Range columns, Range done) {
 // [tiles]
 
 // [factorise]
-/// Right-looking: finishes a column of tiles, and subtracts its products from all tiles to its
+/// Right-looking: finishes each column of tiles, and subtracts its products from all tiles to its
 /// right.
 template <typename T>
 void factorise(View<T, 2> l) {

@@ -36,7 +36,7 @@ struct Range {
   std::size_t first, last;
 };
 
-/// Factorises a tile on the diagonal, left-looking. Only the tile's own columns are used.
+/// Factorises a tile on the diagonal, left-looking, with the products of its own columns only.
 template <typename T>
 void factorise_tile(View<T, 2> l, Range columns) {
   for (std::size_t j = columns.first; j < columns.last; ++j) {
@@ -65,7 +65,7 @@ void update_tile(View<T, 2> l, Range rows, Range columns, Range done) {
 // [tiles]
 
 // [factorise]
-/// Right-looking: finishes a column of tiles, and subtracts its products from all tiles to its
+/// Right-looking: finishes each column of tiles, and subtracts its products from all tiles to its
 /// right. One thread creates the tasks, and all threads execute them. In `depend`, the first
 /// element of a tile stands for the tile.
 template <typename T>

@@ -1,7 +1,7 @@
 /// \file
 /// Changed: L is packed into panels of 24 rows, or 48 in f32, which store the rows of each column
 ///          contiguously. Two functions compute a block of L in vector registers: the rows of a
-///          panel in as many columns. A tile has 8 × 8 blocks.
+///          panel, in as many columns as a panel has rows. A tile has 8 × 8 blocks.
 /// Legal:   from each element, the same products are subtracted, in another order: the products of
 ///          a tile are added up first, and then their sum is subtracted.
 /// Expect:  arithmetic limits the program, as in stage 02 of AᵀA.
@@ -88,7 +88,7 @@ void update_tile(View<T, 3> l, Range rows, Range columns, Range done) {
 // [tiles]
 
 // [factorise]
-/// Right-looking: finishes a column of tiles, and subtracts its products from all tiles to its
+/// Right-looking: finishes each column of tiles, and subtracts its products from all tiles to its
 /// right. One thread creates the tasks, and all threads execute them. In `depend`, the first
 /// element of a tile stands for the tile.
 template <typename T>

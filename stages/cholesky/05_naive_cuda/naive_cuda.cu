@@ -47,7 +47,7 @@ __global__ void update(View<T, 2> l, unsigned k) {
 // [factorise]
 constexpr dim3 threads(32, 8);  // per thread block
 
-/// Right-looking: finishes column k, and subtracts its products from all columns to its right.
+/// Right-looking: finishes each column, and subtracts its products from all columns to its right.
 template <typename T>
 void factorise(View<T, 2> l) {
   const unsigned n = l.extent(0);

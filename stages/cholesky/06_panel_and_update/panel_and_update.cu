@@ -27,7 +27,7 @@ using staircase::row;
 using staircase::View;
 
 // [update]
-/// Subtracts the products of columns k from the elements of columns j on and below the diagonal.
+/// Subtracts the products of columns `k` from columns `j`, on and below the diagonal.
 template <typename T>
 __global__ void update(View<T, 2> l, Range k, Range j) {
   const unsigned to_i = j.first + row(), to_j = j.first + column();
@@ -37,7 +37,7 @@ __global__ void update(View<T, 2> l, Range k, Range j) {
   l(to_i, to_j) = rest;
 }
 
-/// Launches `update` if there are columns j.
+/// Launches `update` unless the range `j` is empty.
 template <typename T>
 void launch_update(View<T, 2> l, Range k, Range j) {
   constexpr dim3 threads(8, 32);  // so that a warp reads 8 + 4 rows of factors
@@ -62,7 +62,7 @@ void factorise_panel(View<T, 2> l, unsigned first) {
   }
 }
 
-/// Right-looking: factorises a panel, and subtracts its products from all columns to its right.
+/// Right-looking: factorises each panel, and subtracts its products from all columns to its right.
 template <typename T>
 void factorise(View<T, 2> l) {
   const unsigned n = l.extent(0);

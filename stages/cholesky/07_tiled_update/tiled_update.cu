@@ -34,7 +34,7 @@ constexpr unsigned ahead = buffers - 1;
 template <typename T>
 constexpr unsigned depth = 128 / sizeof(T);
 
-/// Number of neighbours in a row that are copied and read together.
+/// Number of adjacent elements of a row that are copied and read together.
 template <typename T>
 constexpr unsigned packed = 16 / sizeof(T);
 template <typename T>
@@ -53,7 +53,7 @@ struct alignas(16) Tiles {
   T i[tile][depth<T> + packed<T>], j[tile][depth<T> + packed<T>];
 };
 
-/// Starts to copy factors, beginning with column k. The last row replaces rows beyond it.
+/// Starts the copies of factors, beginning with column k. Row indices are clamped to the last row.
 template <typename T>
 __device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigned k,
                            Tiles<T>& tiles) {
@@ -120,7 +120,7 @@ __device__ void store(const Rest<T>& rest, unsigned i0, unsigned j0, unsigned en
 // [load]
 
 // [update]
-/// Subtracts the products of columns k from the elements of columns j on and below the diagonal.
+/// Subtracts the products of columns `k` from columns `j`, on and below the diagonal.
 template <typename T>
 __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j) {
   extern __shared__ __align__(16) unsigned char bytes[];
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(threads) update(View<T, 2> l, Range k, Range j
   store(rest, i0, j0, j.end, l);
 }
 
-/// Launches `update` if there are columns j.
+/// Launches `update` unless the range `j` is empty.
 template <typename T>
 void launch_update(View<T, 2> l, Range k, Range j) {
   if (j.first >= j.end) return;
@@ -172,7 +172,7 @@ void factorise_panel(View<T, 2> l, unsigned first) {
   }
 }
 
-/// Right-looking: factorises a panel, and subtracts its products from all columns to its right.
+/// Right-looking: factorises each panel, and subtracts its products from all columns to its right.
 template <typename T>
 void factorise(View<T, 2> l) {
   const unsigned n = l.extent(0);

@@ -28,14 +28,14 @@ using staircase::View;
 constexpr unsigned threads = 32 * warps;
 constexpr unsigned buffers = 4;  // buffers for pairs of sub-tiles in shared memory
 
-/// Number of neighbours in a row that are copied together.
+/// Number of adjacent elements of a row that are copied together.
 template <typename T>
 constexpr unsigned packed = 16 / sizeof(T);
 // [sizes]
 
 // [shared]
-/// A row of a sub-tile, with padding of half its length: pairs in rows that are read at the same
-/// time are in different banks.
+/// A row of a sub-tile, with padding of half its length. Pairs of elements that are read together
+/// from different rows are therefore in different banks.
 template <typename T>
 using Row = T[depth + 8];
 
@@ -56,8 +56,8 @@ struct alignas(16) Subtile {
   Square<T> of_warp[warps];
 };
 
-/// Shared memory for a tile on the diagonal: a sub-tile of L, its square on the diagonal, and minus
-/// the inverse of this square.
+/// Shared memory for a tile on the diagonal: a sub-tile of L, its square on the diagonal, and the
+/// negated inverse of this square.
 template <typename T>
 struct Diagonal {
   Subtile<T> subtile;
@@ -73,8 +73,8 @@ union Shared {
 // [shared]
 
 // [stream]
-/// The pairs of sub-tiles that a tile needs, in order. For the columns to its left, a pair has rows
-/// i and rows j. For its own column, a pair has an inverse and rows of the tile on the diagonal.
+/// The pairs of sub-tiles that a tile needs, in order. For the columns to its left, a pair contains
+/// rows i and rows j. For its own column, it contains an inverse and rows of the diagonal tile.
 template <typename T>
 struct Stream {
   View<T, 2> l;
@@ -84,7 +84,7 @@ struct Stream {
   Shared<T>& shared;
   unsigned requested = 0;  // pairs whose copies have started
 
-  /// Starts the copies of the next pair.
+  /// Starts the copies of the next pair of sub-tiles.
   __device__ void copy() {
     const unsigned s = requested++, of_k = threadIdx.x % (depth / packed<T>)*packed<T>;
     auto& [rows_i, rows_j] = shared.rows[s % buffers];
@@ -103,7 +103,7 @@ struct Stream {
     __pipeline_commit();
   }
 
-  /// Starts the copies of all pairs up to s.
+  /// Starts the copies of all pairs of sub-tiles up to pair s.
   __device__ void copy_until(unsigned s) {
     while (requested <= s && requested < end) copy();
   }

@@ -1,7 +1,7 @@
 /// \file
-/// Changed: one launch computes all tiles. A thread block claims a tile from an atomic counter,
-///          column by column of tiles, from the diagonal down. It publishes its tile with a flag,
-///          and waits for the flags of the tiles that it reads.
+/// Changed: one launch computes all tiles. A thread block claims the next tile from an atomic
+///          counter; tiles are counted column by column, from the diagonal down. It publishes its
+///          tile with a flag, and waits for the flags of the tiles that it reads.
 /// Legal:   a block reads only tiles that were claimed before its own tile, so the first unfinished
 ///          tile never waits for an unclaimed tile. A flag is set after all stores of its tile.
 /// Expect:  the limit is the time of a dependency chain with one link per 128 columns. If this
@@ -27,14 +27,14 @@ using staircase::View;
 constexpr unsigned threads = 32 * warps;
 constexpr unsigned buffers = 4;  // buffers for pairs of sub-tiles in shared memory
 
-/// Number of neighbours in a row that are copied together.
+/// Number of adjacent elements of a row that are copied together.
 template <typename T>
 constexpr unsigned packed = 16 / sizeof(T);
 // [sizes]
 
 // [shared]
-/// A row of a sub-tile, with padding of half its length: pairs in rows that are read at the same
-/// time are in different banks.
+/// A row of a sub-tile, with padding of half its length. Pairs of elements that are read together
+/// from different rows are therefore in different banks.
 template <typename T>
 using Row = T[depth + 8];
 
@@ -55,8 +55,8 @@ struct alignas(16) Subtile {
   Square<T> of_warp[warps];
 };
 
-/// Shared memory for a tile on the diagonal: a sub-tile of L, its square on the diagonal, and minus
-/// the inverse of this square.
+/// Shared memory for a tile on the diagonal: a sub-tile of L, its square on the diagonal, and the
+/// negated inverse of this square.
 template <typename T>
 struct Diagonal {
   Subtile<T> subtile;
@@ -81,15 +81,15 @@ __device__ inline bool are_published(View<unsigned, 2> published, Tile at, unsig
                            Flag(published(row, k)).load(cuda::memory_order_acquire) == 1);
 }
 
-/// Publishes a tile, after all threads have stored their elements and have passed a barrier.
+/// Publishes a tile. Before the call, all threads store their elements and pass a barrier.
 __device__ inline void publish(View<unsigned, 2> published, Tile at) {
   if (threadIdx.x == 0) Flag(published(at.i, at.j)).store(1, cuda::memory_order_release);
 }
 // [flags]
 
 // [stream]
-/// The pairs of sub-tiles that a tile needs, in order. For the columns to its left, a pair has rows
-/// i and rows j. For its own column, a pair has an inverse and rows of the tile on the diagonal.
+/// The pairs of sub-tiles that a tile needs, in order. For the columns to its left, a pair contains
+/// rows i and rows j. For its own column, it contains an inverse and rows of the diagonal tile.
 template <typename T>
 struct Stream {
   View<T, 2> l;
@@ -100,7 +100,7 @@ struct Stream {
   Shared<T>& shared;
   unsigned requested = 0;  // pairs whose copies have started
 
-  /// Starts the copies of the next pair.
+  /// Starts the copies of the next pair of sub-tiles.
   __device__ void copy() {
     const unsigned s = requested++, of_k = threadIdx.x % (depth / packed<T>)*packed<T>;
     auto& [rows_i, rows_j] = shared.rows[s % buffers];
@@ -119,8 +119,8 @@ struct Stream {
     __pipeline_commit();
   }
 
-  /// Starts the copies of the pairs of sub-tiles up to pair s. Waits for unfinished tiles only if
-  /// their pairs are needed now, that is, if they are pairs up to `now`.
+  /// Starts the copies of the pairs of sub-tiles up to pair s. At a tile that is not published yet,
+  /// waits for it if the next pair is at most `now`, and returns otherwise.
   __device__ void copy_until(unsigned s, unsigned now) {
     while (requested <= s && requested < end) {
       if (requested % subtiles == 0)

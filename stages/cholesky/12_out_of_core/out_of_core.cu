@@ -43,7 +43,7 @@ constexpr unsigned ahead = buffers - 1;
 template <typename T>
 constexpr unsigned depth = 128 / sizeof(T);
 
-/// Number of neighbours in a row that are copied together.
+/// Number of adjacent elements of a row that are copied together.
 template <typename T>
 constexpr unsigned packed = 16 / sizeof(T);
 
@@ -54,7 +54,7 @@ struct alignas(16) Tiles {
   T i[tile][depth<T> + 4], j[tile][depth<T> + 4];
 };
 
-/// Starts to copy factors, beginning with column k. The last row replaces rows beyond it.
+/// Starts the copies of factors, beginning with column k. Row indices are clamped to the last row.
 template <typename T>
 __device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigned k,
                            Tiles<T>& tiles) {
@@ -69,13 +69,13 @@ __device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigne
 // [tiles]
 
 // [multiply_tiles]
-/// The fragments of a lane, from eight columns of factors, for all products of the lane's warp.
+/// One lane's `mma` operands: its elements of eight columns, for all products of its warp.
 template <typename T>
 struct Factors {
   Factor<T> x[kept_i][4], y[kept_j][2];
 };
 
-/// Loads the fragments of eight columns of the tiles, beginning with column k.
+/// Loads one lane's operands from eight columns of the tiles, beginning with column k.
 template <typename T>
 __device__ void load_factors(const Tiles<T>& tiles, unsigned k, Factors<T>& factors) {
 #pragma unroll
@@ -105,8 +105,8 @@ __device__ void multiply_factors(const Factors<T>& factors, Rest<T>& rest) {
 // [multiply_tiles]
 
 // [update]
-/// Trailing update: subtracts the products of columns k of `computed`, a matrix with the same rows,
-/// from the elements of columns j of l on and below the diagonal.
+/// Trailing update: subtracts the products of columns `k` of `computed`, a matrix with the same
+/// rows, from columns `j` of `l`, on and below the diagonal.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     update(View<const T, 2> computed, View<T, 2> l, Range k, Range j) {
@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(threads)
   store(rest, i0, j0, 0, j.end, l);
 }
 
-/// Launches `update` in a stream if there are columns j.
+/// Launches `update` in a stream unless the range `j` is empty.
 template <typename T>
 void launch_update(View<const T, 2> computed, View<T, 2> l, Range k, Range j,
                    const Stream& stream) {
@@ -174,7 +174,7 @@ void factorise_panel(View<T, 2> l, unsigned first, const Stream& stream) {
   }
 }
 
-/// The streams, and the events that order them.
+/// The streams, and the events that order their operations.
 struct Flow {
   explicit Flow(staircase::Timeline& timeline) : times(timeline) {}
   const Stream urgent{staircase::Priority::high}, patient{staircase::Priority::low}, in, out;

@@ -51,7 +51,7 @@ constexpr unsigned ahead = buffers - 1;
 template <typename T>
 constexpr unsigned depth = 128 / sizeof(T);
 
-/// Number of neighbours in a row that are copied together.
+/// Number of adjacent elements of a row that are copied together.
 template <typename T>
 constexpr unsigned packed = 16 / sizeof(T);
 
@@ -62,7 +62,7 @@ struct alignas(16) Tiles {
   T i[tile][depth<T> + 4], j[tile][depth<T> + 4];
 };
 
-/// Starts to copy factors, beginning with column k. The last row replaces rows beyond it.
+/// Starts the copies of factors, beginning with column k. Row indices are clamped to the last row.
 template <typename T>
 __device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigned k,
                            Tiles<T>& tiles) {
@@ -77,13 +77,13 @@ __device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigne
 // [tiles]
 
 // [multiply_tiles]
-/// The fragments of a lane, from eight columns of factors, for all products of the lane's warp.
+/// One lane's `mma` operands: its elements of eight columns, for all products of its warp.
 template <typename T>
 struct Factors {
   Factor<T> x[kept_i][4], y[kept_j][2];
 };
 
-/// Loads the fragments of eight columns of the tiles, beginning with column k.
+/// Loads one lane's operands from eight columns of the tiles, beginning with column k.
 template <typename T>
 __device__ void load_factors(const Tiles<T>& tiles, unsigned k, Factors<T>& factors) {
 #pragma unroll
@@ -113,8 +113,8 @@ __device__ void multiply_factors(const Factors<T>& factors, Rest<T>& rest) {
 // [multiply_tiles]
 
 // [update]
-/// Trailing update: subtracts the products of columns k of `computed`, a complete panel, from the
-/// elements of a GPU's columns j on and below the diagonal.
+/// Trailing update: subtracts the products of columns `k` of `computed`, a complete panel, from a
+/// GPU's columns `j`, on and below the diagonal.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     update(View<const T, 2> computed, View<T, 2> l, Range k, Range j, Distribution distribution) {
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(threads)
   store(rest, i0, j0, whole - j0, j.end, l);
 }
 
-/// Launches `update` in a stream if there are columns j.
+/// Launches `update` in a stream unless the range `j` is empty.
 template <typename T>
 void launch_update(View<const T, 2> computed, View<T, 2> l, Range k, Range j,
                    Distribution distribution, const Stream& stream) {

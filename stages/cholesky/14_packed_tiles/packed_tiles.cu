@@ -51,7 +51,7 @@ struct alignas(16) Square {
   }
 };
 
-/// A sub-tile: 16 columns of a tile. The order is the same in device memory and in shared memory.
+/// A sub-tile: 16 columns of a tile. The elements have the same order in device and shared memory.
 template <typename T>
 struct alignas(16) Subtile {
   Square<T> of_warp[warps];
@@ -98,21 +98,21 @@ __device__ inline bool are_published(View<unsigned, 2> published, Tile at, unsig
                            Flag(published(row, k)).load(cuda::memory_order_acquire) == 1);
 }
 
-/// Publishes a tile, after all threads have stored their elements and have passed a barrier.
+/// Publishes a tile. Before the call, all threads store their elements and pass a barrier.
 __device__ inline void publish(unsigned& published) {
   if (threadIdx.x == 0) Flag(published).store(1, cuda::memory_order_release);
 }
 // [flags]
 
 // [stream]
-/// Starts to copy `bytes` contiguous bytes. All threads of the block call this function.
+/// Starts the asynchronous copy of `bytes` contiguous bytes. All threads of the block call it.
 __device__ inline void copy_bytes(void* to, const void* from, unsigned bytes) {
   for (unsigned e = threadIdx.x; e < bytes / 16; e += threads)
     __pipeline_memcpy_async(static_cast<uint4*>(to) + e, static_cast<const uint4*>(from) + e, 16);
 }
 
-/// The pairs of sub-tiles that tile (i, j) needs, in order. Left of column j, a pair has sub-tiles
-/// of rows i and j. In column j, a pair has an inverse and squares of tile (j, j).
+/// The pairs of sub-tiles that tile (i, j) needs, in order. Left of column j, a pair contains
+/// sub-tiles of rows i and j. In column j, it contains an inverse and squares of tile (j, j).
 template <typename T>
 struct Stream {
   const Packed<T>& packed;
@@ -121,7 +121,7 @@ struct Stream {
   Shared<T>& shared;
   unsigned requested = 0;  // pairs whose copies have started
 
-  /// Starts the copies of the next pair.
+  /// Starts the copies of the next pair of sub-tiles.
   __device__ void copy() {
     const unsigned s = requested++;
     const unsigned k = s / subtiles, p = s % subtiles, of_j = number_of(at.j, k);
@@ -138,8 +138,8 @@ struct Stream {
     __pipeline_commit();
   }
 
-  /// Starts the copies of the pairs of sub-tiles up to pair s. Waits for unfinished tiles only if
-  /// their pairs are needed now, that is, if they are pairs up to `now`.
+  /// Starts the copies of the pairs of sub-tiles up to pair s. At a tile that is not published yet,
+  /// waits for it if the next pair is at most `now`, and returns otherwise.
   __device__ void copy_until(unsigned s, unsigned now) {
     while (requested <= s && requested < end) {
       if (requested % subtiles == 0)

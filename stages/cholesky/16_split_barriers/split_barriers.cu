@@ -50,7 +50,7 @@ struct alignas(16) Square {
   }
 };
 
-/// A sub-tile: 16 columns of a tile. The order is the same in device memory and in shared memory.
+/// A sub-tile: 16 columns of a tile. The elements have the same order in device and shared memory.
 template <typename T>
 struct alignas(16) Subtile {
   Square<T> of_warp[warps];
@@ -98,7 +98,7 @@ __device__ inline bool are_published(View<unsigned, 2> published, Tile at, unsig
                            Flag(published(row, k)).load(cuda::memory_order_acquire) == warps);
 }
 
-/// All lanes of a warp signal together that the warp has written its rows of a tile.
+/// Signals that the calling warp has written its rows of a tile. All lanes call this function.
 __device__ inline void publish(unsigned& published) {
   staircase::fence_device_memory();
   __syncwarp();
@@ -107,8 +107,8 @@ __device__ inline void publish(unsigned& published) {
 // [flags]
 
 // [stream]
-/// The pairs of sub-tiles that tile (i, j) needs, in order. Left of column j, a pair has sub-tiles
-/// of rows i and j. In column j, a pair has an inverse and squares of tile (j, j).
+/// The pairs of sub-tiles that tile (i, j) needs, in order. Left of column j, a pair contains
+/// sub-tiles of rows i and j. In column j, it contains an inverse and squares of tile (j, j).
 template <typename T>
 struct Stream {
   const Packed<T>& packed;
@@ -117,7 +117,7 @@ struct Stream {
   Shared<T>& shared;
   unsigned requested = 0;  // pairs whose copies have started
 
-  /// Starts the copies of the next pair.
+  /// Starts the copies of the next pair of sub-tiles.
   __device__ void copy() {
     const unsigned s = requested++;
     if (threadIdx.x > 0) return;
@@ -137,8 +137,8 @@ struct Stream {
       bulk_copy(&rows_i, &packed.subtiles(of_i, p), bytes_i, full);
   }
 
-  /// Starts the copies of the pairs of sub-tiles up to pair s. Waits for unfinished tiles only if
-  /// their pairs are needed now, that is, if they are pairs up to `now`.
+  /// Starts the copies of the pairs of sub-tiles up to pair s. At a tile that is not published yet,
+  /// waits for it if the next pair is at most `now`, and returns otherwise.
   __device__ void copy_until(unsigned s, unsigned now) {
     while (requested <= s && requested < end) {
       if (requested % subtiles == 0)

@@ -51,7 +51,7 @@ struct alignas(16) Square {
   }
 };
 
-/// A sub-tile: 16 columns of a tile. The order is the same in device memory and in shared memory.
+/// A sub-tile: 16 columns of a tile. The elements have the same order in device and shared memory.
 template <typename T>
 struct alignas(16) Subtile {
   Square<T> of_warp[warps];
@@ -92,7 +92,7 @@ struct Shared {
 // [flags]
 using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 
-/// All lanes of a warp signal together that the warp has written its rows of a tile.
+/// Signals that the calling warp has written its rows of a tile. All lanes call this function.
 __device__ inline void publish(unsigned& published) {
   staircase::fence_device_memory();
   __syncwarp();

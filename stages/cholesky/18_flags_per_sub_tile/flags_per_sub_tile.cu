@@ -5,7 +5,7 @@
 /// Legal:   a sub-tile needs the sub-tiles before it, in its own rows and in the diagonal tile. A
 ///          warp copies a sub-tile only after the flag has its final value. The order in which
 ///          products are subtracted from an element does not change.
-/// Expect:  a step of the critical path takes the longest of three times, instead of their sum.
+/// Expect:  a step of the critical path takes as long as its longest part, not as all parts.
 /// Run:     ./climb cholesky --stages 17,18
 /// Next:    19_root_free shortens the remaining part of such a step.
 
@@ -52,7 +52,7 @@ struct alignas(16) Square {
   }
 };
 
-/// A sub-tile: 16 columns of a tile. The order is the same in device memory and in shared memory.
+/// A sub-tile: 16 columns of a tile. The elements have the same order in device and shared memory.
 template <typename T>
 struct alignas(16) Subtile {
   Square<T> of_warp[warps];
@@ -93,7 +93,7 @@ struct Shared {
 // [flags]
 using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 
-/// All lanes of a warp signal together that the warp has written its rows of a sub-tile.
+/// Signals that the calling warp has written its rows of a sub-tile. All lanes call this function.
 __device__ inline void publish(unsigned& published) {
   staircase::fence_device_memory();
   __syncwarp();

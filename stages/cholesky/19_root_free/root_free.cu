@@ -3,8 +3,8 @@
 /// Changed: squares on the diagonal are eliminated without roots (as in LDLᵀ). All roots are
 ///          computed at once, after the last step. The elements of a lane move up by one position
 ///          per step, so all steps have the same code.
-/// Legal:   without the root, a column of L is a multiple of the final column. The pivots are the
-///          same as in stage 18.
+/// Legal:   without the root of its pivot, a column differs from the final column of L only by a
+///          factor. The pivots are the same as in stage 18.
 /// Expect:  a square takes half the time of stage 18. The final stores have no branch per element.
 /// Run:     ./climb cholesky --stages 18,19
 /// Next:    20_fragment_order lets loads put elements into the registers that products need.
@@ -52,7 +52,7 @@ struct alignas(16) Square {
   }
 };
 
-/// A sub-tile: 16 columns of a tile. The order is the same in device memory and in shared memory.
+/// A sub-tile: 16 columns of a tile. The elements have the same order in device and shared memory.
 template <typename T>
 struct alignas(16) Subtile {
   Square<T> of_warp[warps];
@@ -101,7 +101,7 @@ struct Shared {
 // [flags]
 using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 
-/// All lanes of a warp signal together that the warp has written its rows of a sub-tile.
+/// Signals that the calling warp has written its rows of a sub-tile. All lanes call this function.
 __device__ inline void publish(unsigned& published) {
   staircase::fence_device_memory();
   __syncwarp();
@@ -147,11 +147,11 @@ __device__ void copy_subtiles(const Packed<T>& packed, Tile at, unsigned end, Sh
 // [copy]
 
 // [factorise_square]
-/// Factorises minus a square, and computes minus the inverse of its factor. One warp calls this
-/// function. Each lane of the lower half has a row of the future L, and each lane of the upper half
-/// has a column of the future L⁻¹. In step k, all lanes subtract multiples of column k, which they
-/// read from shared memory. The elements of a lane move up by one position per step, so the element
-/// of step k is always the first. The roots of the pivots are computed after the last step.
+/// Factorises the negated square, and computes the negated inverse of its factor. One warp calls
+/// this function. Each lane of the lower half has a row of the future L, and each lane of the upper
+/// half has a column of the future L⁻¹. In step k, all lanes subtract multiples of column k, which
+/// they read from shared memory. The elements of a lane move up by one position per step, so
+/// element k is always the first in step k. The roots of the pivots are computed at the end.
 template <typename T>
 __device__ void factorise_square(Square<T>& square, Square<T>& inverse, Exchange<T>& exchange) {
   const unsigned row = threadIdx.x % depth;

@@ -71,7 +71,7 @@ struct alignas(16) Square {
   }
 };
 
-/// A sub-tile: 16 columns of a tile. The order is the same in device memory and in shared memory.
+/// A sub-tile: 16 columns of a tile. The elements have the same order in device and shared memory.
 template <typename T>
 struct alignas(16) Subtile {
   Square<T> of_warp[warps];
@@ -89,8 +89,8 @@ struct Packed {
   View<unsigned, 2> published;   // number of warps that have published their rows: (tile, sub-tile)
 };
 
-/// The packed copies of all GPUs: first a GPU's own copy, then the copies of the GPUs with the next
-/// columns.
+/// The packed copies of all GPUs: first a GPU's own copy, then the copies of the other GPUs, in the
+/// cyclic order of their columns.
 template <typename T>
 struct Copies {
   unsigned count;
@@ -130,7 +130,7 @@ struct Shared {
 using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 using FlagOfGpus = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
 
-/// All lanes of a warp signal together that the warp has written its rows of a sub-tile.
+/// Signals that the calling warp has written its rows of a sub-tile. All lanes call this function.
 __device__ inline void publish(unsigned& published) {
   staircase::fence_device_memory();
   __syncwarp();
@@ -186,11 +186,11 @@ __device__ void copy_subtiles(const Packed<T>& packed, Tile at, unsigned end, Sh
 // [copy]
 
 // [factorise_square]
-/// Factorises minus a square, and computes minus the inverse of its factor. One warp calls this
-/// function. Each lane of the lower half has a row of the future L, and each lane of the upper half
-/// has a column of the future L⁻¹. In step k, all lanes subtract multiples of column k, which they
-/// read from shared memory. The elements of a lane move up by one position per step, so the element
-/// of step k is always the first. The roots of the pivots are computed after the last step.
+/// Factorises the negated square, and computes the negated inverse of its factor. One warp calls
+/// this function. Each lane of the lower half has a row of the future L, and each lane of the upper
+/// half has a column of the future L⁻¹. In step k, all lanes subtract multiples of column k, which
+/// they read from shared memory. The elements of a lane move up by one position per step, so
+/// element k is always the first in step k. The roots of the pivots are computed at the end.
 template <typename T>
 __device__ void factorise_square(Square<T>& square, Square<T>& inverse, Exchange<T>& exchange) {
   const unsigned row = threadIdx.x % depth;

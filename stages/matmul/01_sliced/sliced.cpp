@@ -1,7 +1,7 @@
 /// \file
 /// Changed: one loop visits the slices of C, which are rectangles, instead of all of C at once.
 /// Legal:   no iteration (i, j) reads or writes an element that another iteration writes, so
-///          iterations may run in any order. The sum over k stays undivided and in its order.
+///          iterations may run in any order. The sum over k is not divided and keeps its order.
 /// Expect:  the columns of B that a slice needs stay in a cache. But the walk down these columns
 ///          touches as many pages as in stage 00, so nothing is gained if pages are the bottleneck.
 /// Run:     ./climb matmul --stages 00,01

@@ -52,7 +52,7 @@ struct Parts {
 // [Buffers]
 
 // [serialise]
-/// Copies the elements of A and B that a slice reads into its buffers.
+/// Fills the buffers of a slice with the elements of A and B that the slice reads.
 template <typename T>
 void serialise(Slice s, View<const T, 2> a, View<const T, 2> b, Parts<T> to) {
   const std::size_t depth = a.extent(1);

@@ -2,8 +2,8 @@
 /// Changed: streams and events replace the threads of the host. The copy engines take slices out of
 ///          A and B and write them into C directly: these matrices are pinned, and there are no
 ///          buffers in the host's memory.
-/// Legal:   events keep the order that the waits of the threads kept. An input copy waits for the
-///          last kernel that read its buffers. A kernel waits for its input copy, and for the
+/// Legal:   events keep the order that the waits of threads kept in stage 06. An input copy waits
+///          for the last kernel that read its buffers. A kernel waits for its input copy and the
 ///          output copy of the previous slice in its buffer. An output copy waits for its kernel.
 /// Expect:  kernels follow each other without gaps if copies take no longer than kernels. The host
 ///          only enqueues work.

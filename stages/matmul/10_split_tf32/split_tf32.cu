@@ -70,7 +70,7 @@ inline std::vector<std::size_t> order_of(const Panels& panels) {
 // [multiply]
 constexpr unsigned in_a_row = 128;  // steps between additions to C: 2048 products per sum
 
-/// Adds up the products of 64 rows over some steps; in each step, products with low parts go first.
+/// Adds up the products of 64 rows over some steps; each step adds products with low parts first.
 __device__ inline void drain(Pipeline& pipeline, unsigned first, unsigned end, float (&sum)[128]) {
   for (unsigned k = first; k < end; ++k) {
     const Operands& from = pipeline.wait(k);
