@@ -1,5 +1,5 @@
 /// \file
-/// The Yule-Walker equations: their models, data sets and test cases, their work and tolerance.
+/// The Yule-Walker equations: models, data sets, test cases, operation counts and tolerance.
 
 #include "durbin_levinson.hpp"
 
@@ -39,7 +39,7 @@ void gaussian_noise_autocorrelations(double d, staircase::Elements<double>& r) {
   }
 }
 
-/// Fills r for three resonances, as in a voice, plus white noise of power `cosine_floor`.
+/// Fills r for three damped cosines, as in a voice, plus white noise of power `cosine_floor`.
 constexpr double cosine_floor = 0.05;
 void cosine_autocorrelations(staircase::Elements<double>& r) {
   for (std::size_t k = 1; k < r.size(); ++k) {
@@ -73,8 +73,8 @@ void set_autocovariances(Problem& problem, std::vector<staircase::NpyArray> inpu
 }
 
 // [positive definite]
-/// Recomputes reflection coefficient `before` + 1 of a stage that divided by zero or by a value
-/// that is not finite. Its exact magnitude is at least 1; a smaller result becomes 1 or -1.
+/// Recomputes reflection coefficient `before` + 1 of a stage that divided by zero, infinity or NaN.
+/// The exact coefficient is at least 1 in magnitude; a smaller result becomes 1 or -1.
 template <typename T>
 double next_alpha(const Problem& problem, const T* alpha, std::size_t before) {
   std::vector<double> y, longer;
@@ -112,7 +112,7 @@ void check_positive_definite(const Problem& problem, const staircase::NpyArray& 
 }
 // [positive definite]
 
-/// For each k = 1 ... n-1, inner product and update take 2 k operations each; alpha and beta, 4.
+/// Step k = 1 ... n - 1 takes 2 k operations for the sum, 2 k for y, and 4 for alpha and beta.
 staircase::Work work(const Problem& problem, staircase::Precision precision) {
   const auto n = static_cast<double>(problem.n);
   return {.flops = 2 * (n - 1) * (n + 2), .bytes = staircase::bytes_of(precision) * (3 * n + 1)};
@@ -134,7 +134,7 @@ double least_eigenvalue(const Problem& problem, double largest) {
   return gamma * gamma / std::tgamma(1 - 2 * d) * std::pow(2 * std::sin(frequency / 2), -2 * d);
 }
 
-/// Errors of y and alpha are the errors of the steps, times the condition number of T. Elements
+/// The errors of y and alpha are the errors of the steps times the condition number of T. Elements
 /// that decay keep their relative accuracy. If y oscillates around zero, an element may vanish, but
 /// its error does not. README.md in this directory lists the errors of all stages.
 staircase::Tolerance tolerance(const Problem& problem, staircase::Precision precision) {

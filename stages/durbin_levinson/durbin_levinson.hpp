@@ -45,7 +45,7 @@ staircase::Elements<T> rounded(const Problem& problem) {
 using Stage = staircase::Stage<Problem, 2>;
 
 /// Runs a stage as a program, on the problem that the command line specifies; returns the exit
-/// status. The workload and the stage are named after the directories that hold the stage's source.
+/// status. The workload and the stage are named after the directories that contain the source.
 int run_stage(int argc, char** argv, const Stage& stage, const char* source = __builtin_FILE());
 
 }  // namespace durbin_levinson

@@ -14,8 +14,8 @@ namespace durbin_levinson {
 using staircase::View;
 
 // [ends]
-/// Returns the pair at position i. Position -1 has the 1 that precedes y; all other positions
-/// outside the row have zero pairs.
+/// Returns the pair at position i. Position -1 has the pair (1, 0), for the 1 that precedes y; all
+/// other positions outside the row have zero pairs.
 template <typename T>
 __device__ Pair<T> pair_at(View<const Pair<T>, 1> row, std::int64_t i) {
   const std::int64_t n = row.extent(0);
@@ -30,7 +30,7 @@ __global__ void begin(View<const T, 1> r, View<Pair<T>, 1> row) {
   if (i < row.extent(0)) row(i) = {r(i + 1), r(i)};
 }
 
-/// Copies the solution out of the final pairs.
+/// Copies the solution y from the final pairs.
 template <typename T>
 __global__ void end(View<const Pair<T>, 1> row, View<T, 1> y) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -74,7 +74,7 @@ __device__ void load(View<const Pair<T>, 1> row, Position first, T (&y)[count], 
   }
 }
 
-/// Executes a step for the pairs of a thread, given the left neighbour of its first pair.
+/// Executes a step for the pairs of a thread, given the left neighbour of the first pair.
 template <typename T, unsigned count>
 __device__ void step(T alpha, T left_y, T left_z, T (&y)[count], T (&z)[count]) {
   for (unsigned m = count; m-- > 0;) {
@@ -93,12 +93,12 @@ __device__ void step(T alpha, T (&y)[count], T (&z)[count]) {
 // [pairs]
 
 // [blocks]
-/// The number of blocks of a grid and of threads per block.
+/// The number of blocks of a grid, and the number of threads per block.
 struct Blocks {
   unsigned blocks, threads;
 };
 
-/// Returns the grid of at most one block per SM with the fewest warps per block, up to most_warps.
+/// Returns the grid of one block per SM, or of more blocks if these would exceed most_warps warps.
 inline Blocks blocks_for(unsigned n) {
   const unsigned warps = (n + kept - 1) / kept, processors = staircase::processors();
   const unsigned of_block = std::min((warps + processors - 1) / processors, most_warps);

@@ -36,7 +36,7 @@ class Exchange {
   }
 
  private:
-  /// A slot has two cache lines, because processors fetch lines in pairs.
+  /// A slot occupies two cache lines, because processors fetch lines in pairs.
   struct alignas(128) Slot {
     std::atomic<std::size_t> step{0};
     T part;

@@ -25,7 +25,7 @@ struct Shape {
   static constexpr unsigned numbers = threads * held;     // elements of a row per block
 };
 
-/// The shapes in ascending order of the time per step (see stage 11); the last is the largest.
+/// The shapes in ascending order of the time per step (see stage 11); the last one is the largest.
 using Shapes =
     std::tuple<Shape<1, 128, 8>, Shape<1, 128, 16>, Shape<1, 128, 32>, Shape<1, 256, 32>,
                Shape<8, 128, 16>, Shape<8, 128, 32>, Shape<8, 256, 32>, Shape<16, 256, 32>>;
@@ -45,7 +45,7 @@ void with_shape(std::size_t n, Solve solve) {
 }
 
 // [sums]
-/// Returns to each lane the sum over its group of `lanes` neighbouring lanes (a power of two).
+/// Returns the sum over the calling lane's group of `lanes` neighbouring lanes (a power of two).
 template <unsigned lanes = warp_size, typename T>
 __device__ T sum_of_lanes(T value) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
@@ -66,7 +66,7 @@ __device__ T sum_of(const T (&part)[parts]) {
 // [sums]
 
 // [left]
-/// Waits at a barrier for all threads of the cluster; all data sent before the barrier are visible.
+/// Waits at a barrier for all threads of the cluster; all data sent before are then visible.
 template <typename Shape>
 __device__ void wait_for_all() {
   if constexpr (Shape::blocks > 1)
@@ -82,7 +82,7 @@ __device__ unsigned own_warp() {
 }
 
 /// The last pair of the left neighbour of each warp of the block. Even and odd steps have separate
-/// buffers: threads may write one while others still read the other one.
+/// buffers: threads may write one buffer while others still read the other one.
 template <typename T, typename Shape>
 struct Left {
   Pair<T> of_warp[2][Shape::warps];
@@ -115,7 +115,7 @@ staircase::ClusterLaunch<Parameter...> launch_of(void (*kernel)(Parameter...)) {
   return {kernel, Shape::blocks, Shape::threads, sizeof(Shared)};
 }
 
-/// Forces the compiler to compute a value here, because it moves no shuffle across a barrier.
+/// Forces the compiler to compute a value here, since compilers move no shuffle across barriers.
 template <typename T>
 __device__ T here(T value) {
   return __shfl_sync(all_lanes, value, threadIdx.x % warp_size);
@@ -134,8 +134,8 @@ __device__ void distribute(staircase::View<const T, 1> row, unsigned first, T* s
   __syncthreads();
 }
 
-/// Replaces infinite values by the largest finite one. An infinite value has to cause a failure in
-/// its own step, but in earlier steps its product with zero would be NaN.
+/// Replaces infinite values by the largest finite value. In the steps before the one that needs
+/// such a value, its product with zero would otherwise be NaN.
 template <typename T, unsigned held>
 __device__ void make_finite(T (&numbers)[held]) {
   constexpr T most = std::numeric_limits<T>::max();
@@ -150,8 +150,8 @@ __device__ void collect(const T* shared, unsigned count, unsigned first,
     row(first + i) = shared[i];
 }
 
-/// Writes the reflection coefficients of the block, which are in shared memory, and the elements of
-/// y of all threads.
+/// Writes the reflection coefficients of the block from shared memory, and the elements of y from
+/// the registers of its threads.
 template <typename T, unsigned held>
 __device__ void collect_all(T* shared, unsigned count, unsigned first, const T (&y)[held],
                             staircase::View<T, 2> solution) {

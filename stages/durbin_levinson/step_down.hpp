@@ -12,8 +12,8 @@ namespace durbin_levinson {
 using staircase::View;
 
 // [step_down]
-/// Executes the recursion in reverse: alpha_k is the last element of y of order k, and the step
-/// from order k - 1 to order k is undone.
+/// Executes the recursion in reverse: alpha_k is the last element of y of order k. Undoing the step
+/// from order k - 1 to order k gives y of order k - 1.
 inline void step_down(View<double, 1> y, View<double, 1> alpha) {
   for (std::size_t k = y.extent(0); k-- > 0;) {
     alpha(k) = y(k);

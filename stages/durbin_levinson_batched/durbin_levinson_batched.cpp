@@ -111,7 +111,7 @@ double size_of_solution(const Problem& problem) {
   return static_cast<double>(problem.systems) * 2 * static_cast<double>(problem.n);
 }
 
-/// For each k = 1 ... n-1, inner product and update take 2 k operations each; alpha and beta, 4.
+/// Step k = 1 ... n - 1 takes 2 k operations for the sum, 2 k for y, and 4 for alpha and beta.
 staircase::Work work(const Problem& problem, staircase::Precision precision) {
   const auto n = static_cast<double>(problem.n);
   return {
@@ -119,9 +119,9 @@ staircase::Work work(const Problem& problem, staircase::Precision precision) {
       .bytes = staircase::bytes_of(precision) * (size_of_r(problem) + size_of_solution(problem))};
 }
 
-/// The errors of y and alpha are the rounding errors of the steps times the condition number of T,
-/// which is small because the reflection coefficients decay as 1 / k. Observed errors are at most a
-/// quarter of this tolerance.
+/// The errors of y and alpha are the rounding errors of the steps times the condition number of T.
+/// This number is small because the reflection coefficients decay as 1 / k. Observed errors are at
+/// most a quarter of this tolerance.
 staircase::Tolerance tolerance(const Problem&, staircase::Precision precision) {
   const double eps = precision == staircase::Precision::f64 ? 0x1p-53 : 0x1p-24;
   return {.relative = 500 * eps, .floor = 0.1};

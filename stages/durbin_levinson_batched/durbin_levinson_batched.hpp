@@ -1,7 +1,7 @@
 /// \file
 /// The problem that every stage solves: many small Yule-Walker systems T y = -r.
 ///
-/// Speech coders solve such a system for each frame of 20 ms, statisticians one for each series.
+/// Speech coders solve such a system for each frame of 20 ms, and statisticians for each series.
 /// README.md in this directory explains the equations.
 
 #pragma once
@@ -40,7 +40,7 @@ staircase::Elements<T> rounded(const Problem& problem) {
 // [Problem]
 
 #ifdef __CUDACC__
-/// The largest shared memory of a thread block, in bytes.
+/// The maximum amount of shared memory of a thread block, in bytes.
 inline std::size_t shared_memory() {
   int available = 0;
   staircase::check(cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));

@@ -46,7 +46,7 @@ struct State {
 // [state]
 
 // [arrays]
-/// The market and the steps of the grid.
+/// The parameters of the market, and the spacing of the grid.
 struct Market {
   double s0, t, step_x, step_y, log_alpha, beta, nu2;
 };
@@ -169,7 +169,7 @@ __global__ void init(State<Real> s, Market market) {
 // [setup]
 
 // [stencil]
-/// The coefficients of points i - 1, i and i + 1 in row i of half of a transposed operator.
+/// Row i of a transposed operator times 1 / 2: the coefficients of points i - 1, i and i + 1.
 template <typename Real>
 struct Stencil {
   Real from, own, to;
@@ -183,7 +183,7 @@ __device__ Stencil<Real> transposed(View<Real, 1> lower, View<Real, 1> upper, un
 // [stencil]
 
 // [factorise]
-/// Computes the inverse pivots of 1 / dt - L. L is an operator times `var`.
+/// Computes the inverse pivots of 1 / dt - L, where L is an operator times `var`.
 template <typename Real>
 __device__ void factorise(View<Real, 1> lower, View<Real, 1> upper, Real var, Real dt_inv,
                           Real* inverse, std::size_t stride) {
@@ -225,7 +225,7 @@ __global__ void factorise_all(State<Real> s, unsigned g) {
 // [factorise]
 
 // [price]
-/// Returns to each lane the sum of x over all lanes of its warp.
+/// Returns the sum of x over all lanes of the warp to each lane.
 template <typename Real>
 __device__ Real sum_of_lanes(Real x) {
   for (int distance = warp_size / 2; distance > 0; distance /= 2)

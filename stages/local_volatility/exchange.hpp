@@ -36,7 +36,7 @@ struct Rows {
   Real a[held], s[held], c[held], r[held];
 };
 
-/// The layout of values of rows in shared memory, through which they pass from the threads that
+/// The layout of row values in shared memory, through which these values pass from the threads that
 /// read them to the threads that solve with them. After every 128 bytes there is a gap of one
 /// value. The threads of a warp then use all banks, whether their values are 1, 2, 4 or 8 apart.
 template <typename Real, int held>
@@ -44,7 +44,7 @@ struct PaddedLayout {
   static constexpr int numbers = block_size * held, gap = 128 / sizeof(Real);
   static constexpr int size = numbers + numbers / gap;
 
-  /// The position of the value of the i-th row of this thread's team.
+  /// The position of the value for row i of this thread's team.
   __device__ static int slot(int i) {
     const int number = threadIdx.y * blockDim.x * held + i;
     return number + number / gap;
@@ -133,7 +133,7 @@ struct Add {
   }
 };
 
-/// Writes or adds the team's values to u(first), u(first + 1), ... up to u(n - 1), through shared
+/// Assigns or adds the team's values to u(first), u(first + 1), ... up to u(n - 1), through shared
 /// memory in the opposite direction of distribute().
 template <int team, typename How = Set, typename Shared, typename Real, int held>
 __device__ void collect(Shared& shared, const Real (&x)[held], Real* u, std::size_t first,

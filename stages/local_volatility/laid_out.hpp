@@ -23,8 +23,8 @@ struct State {
   staircase::View<Real, 1> mu_y, var_y, v, result;  // indexed by at(k, i, j)
   staircase::View<Real, 1> prices;
 
-  /// The position of a point in the arrays in which neighbours in x are neighbours in memory, and
-  /// in the other arrays.
+  /// The position of a point in the arrays in which neighbours in x are adjacent in memory
+  /// (along_x), and in the other arrays (at).
   __device__ std::size_t along_x(unsigned k, unsigned j, unsigned i) const {
     return (std::size_t{k} * num_y + j) * num_x + i;
   }

@@ -1,5 +1,5 @@
 /// \file
-/// Local volatility calibration: its data sets and test cases, its work and tolerance.
+/// Local volatility calibration: data sets, test cases, operation counts and tolerance.
 
 #include "local_volatility.hpp"
 
@@ -98,7 +98,7 @@ double traffic_on_chip(const Problem& problem) {
   return 3 * static_cast<double>(problem.outer) * points_of(problem);
 }
 
-/// Elements moved: inverse pivots are written; three kernels per step read 5 values and write 3.
+/// Elements moved: per point and step, an inverse pivot is written, 5 values read and 3 written.
 double traffic_of_kernels_of_adjoint(const Problem& problem) {
   return 9 * points_of(problem) * steps_of(problem) + 2 * static_cast<double>(problem.outer);
 }

@@ -15,7 +15,7 @@
 namespace local_volatility {
 
 // [Problem]
-/// A number of call options on one spot, priced on grids of one size.
+/// Call options on the same spot, priced on grids of the same size.
 struct Problem {
   std::int64_t outer = 16;   ///< number of options
   std::int64_t num_x = 32;   ///< grid points of the spot price x
@@ -102,7 +102,7 @@ __device__ void init_operator_in_columns(staircase::View<double, 1> z, staircase
 using Stage = staircase::Stage<Problem, 1>;
 
 /// Runs a stage as a program, on the problem that the command line defines; returns the exit
-/// status. The workload and the stage are named after the directories that hold the stage's source.
+/// status. The workload and the stage are named after the directories that contain the source.
 int run_stage(int argc, char** argv, const Stage& stage, const char* source = __builtin_FILE());
 
 }  // namespace local_volatility

@@ -210,7 +210,7 @@ __device__ void multiply(const Real* factors, Real* from, Real* through, unsigne
   }
 }
 
-/// Computes all data that do not depend on the time step. Beyond the grid, everything is zero.
+/// Computes all data that do not depend on the time step. Beyond the grid, all values are zero.
 template <typename Real>
 __device__ void prepare(const State<Real>& s, const Shape& shape, const Strip<Real>& strip) {
   const unsigned first_row = staircase::Cluster::rank() * shape.rows();
@@ -291,8 +291,8 @@ struct Rows {
 template <typename Real, unsigned count = rows_of_thread>
 using OfRows = Real[count][held_y];
 
-/// Replaces f, the results of this lane's segments of rows for zero input, by the values that enter
-/// these segments.
+/// On entry, f contains the results of this lane's segments of rows for zero input; on return, it
+/// contains the values that enter these segments.
 template <int direction, typename Real, unsigned count>
 __device__ void enter(Real (&f)[count], const Real* through, unsigned segments) {
   unsigned level = 0;

@@ -136,7 +136,7 @@ struct Strip {
 // [strip]
 
 // [prepare]
-/// One thread computes the factors along y from the diagonal in pivot_y.
+/// Computes the factors along y from the diagonal in pivot_y, in one thread.
 template <typename Real>
 __device__ void factorise_rows(const State<Real>& s, const Strip<Real>& strip) {
   Real e = 0;
@@ -170,7 +170,7 @@ __device__ void multiply(const Real* factors, Real* from, Real* through, unsigne
 }
 
 /// Computes all data that do not depend on the time step, for a strip that begins in row
-/// `first_row` of the grid. Beyond the grid, everything is zero.
+/// `first_row` of the grid. Beyond the grid, all values are zero.
 template <typename Real>
 __device__ void prepare(const State<Real>& s, const auto& shape, const Strip<Real>& strip,
                         unsigned first_row) {
@@ -225,8 +225,8 @@ struct Column {
 // [segments of columns]
 
 // [rows]
-/// Replaces f, the results of this lane's segments of rows for zero input, by the values that enter
-/// these segments.
+/// On entry, f contains the results of this lane's segments of rows for zero input; on return, it
+/// contains the values that enter these segments.
 template <int direction, typename Real, unsigned count>
 __device__ void enter(Real (&f)[count], const Real* through, unsigned segments) {
   unsigned level = 0;
@@ -266,7 +266,7 @@ struct Rows {
   unsigned first[count];
 };
 
-/// Stores R, and Ly R / 2 in the place of W.
+/// Stores x in R, and Ly x / 2 in W.
 template <typename Real, unsigned count>
 __device__ void put(const Strip<Real>& strip, const Rows<Real, count>& rows,
                     const Real (&x)[count][held_y]) {

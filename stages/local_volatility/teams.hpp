@@ -15,7 +15,7 @@ constexpr int block_size = 128;  // threads of all teams of a block
 
 // [launch]
 /// Calls `launch` with the size of a team for systems of n rows, the number of rows per thread, and
-/// the thread block of such teams. A team is a warp if the rows fit, and a thread block otherwise.
+/// the block dimensions. A team is a warp if the rows fit, and a thread block otherwise.
 template <typename Launch>
 void with_team(std::size_t n, Launch launch) {
   const auto call = [&](auto team, auto held) {

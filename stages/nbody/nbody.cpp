@@ -123,7 +123,7 @@ Pair closest(const Problem& problem) {
 }
 // [closest]
 
-/// Rejects bodies at the same position without softening, whose attraction is infinite.
+/// Rejects bodies at the same position without softening: their attraction would be infinite.
 void check(const Problem& problem, staircase::Precision) {
   if (problem.softening > 0 || problem.initial.empty()) return;
   if (const auto [a, b, distance2] = closest(problem); distance2 == 0)
@@ -237,7 +237,7 @@ struct Sums {
   double j_by_x = 0;  ///< Σ m w / s²
 };
 
-/// Bounds the sums while bodies move for `time`, with accelerations of at most `acceleration`.
+/// Returns bounds of the sums while bodies move for `time`, accelerated by at most `acceleration`.
 Sums sums_of(const std::vector<Box>& boxes, const std::vector<double>& distances, double eps2,
              double time, double acceleration) {
   const std::size_t count = boxes.size();

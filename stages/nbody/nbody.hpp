@@ -21,7 +21,7 @@ namespace nbody {
 struct Problem {
   std::int64_t bodies = 2048;
   std::int64_t steps = 8;
-  double dt = 1.0 / 512;                     ///< length of a step in time
+  double dt = 1.0 / 512;                     ///< length of a time step
   double softening = 1.0 / 32;               ///< distance below which attraction ceases to grow
   std::int64_t seed = 1;                     ///< seed of the random numbers
   double budget = 0;                         ///< bytes of device memory for slices; 0: all
@@ -33,7 +33,7 @@ struct Problem {
   }
 };
 
-/// A row of position and velocity for each body.
+/// A row for each body, with its position and velocity.
 template <typename T>
 using Solution = staircase::Array<T, 2>;
 // [Problem]

@@ -1,6 +1,6 @@
-/// \file
-/// The functions of stages 19 and 20 on the CPU, which process four rows of L at a time in the
-/// widest vectors of the processor.
+/// The functions of stages 19 and 20 on the CPU. They process
+/// four rows of L at a time in the widest vectors of the
+/// processor.
 
 #pragma once
 

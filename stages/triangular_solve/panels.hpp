@@ -30,8 +30,8 @@ std::size_t rows_of_panel(const Problem& problem) {
   return std::min(static_cast<std::size_t>(blocks) * block, columns);
 }
 
-/// Starts to copy the rows of a panel, beginning at row `top` of L, up to the diagonal of the
-/// panel's last row.
+/// Starts an asynchronous copy of the rows of a panel to the GPU, beginning at row `top` of L, up
+/// to the diagonal of the panel's last row.
 template <typename T>
 void send(View<const T, 2> l, std::size_t top, View<T, 2> panel, const staircase::Stream& stream) {
   const std::size_t n = l.extent(0), pitch = panel.extent(1);

@@ -1,5 +1,5 @@
 /// \file
-/// The triangular solve: its input, data sets and test cases, its work and tolerance.
+/// The triangular solve: input, data sets, test cases, operation counts and tolerance.
 
 #include "triangular_solve.hpp"
 
@@ -252,8 +252,8 @@ double size_of_sides(const Problem& problem) {
   return static_cast<double>(problem.rhs) * static_cast<double>(problem.n);
 }
 
-/// One multiplication and one subtraction for each element below the diagonal, and one division for
-/// each element on the diagonal.
+/// Counts one multiplication and one subtraction for each element below the diagonal, and one
+/// division for each element on the diagonal.
 staircase::Work work(const Problem& problem, Precision precision) {
   return {.flops = static_cast<double>(problem.n) * size_of_sides(problem),
           .bytes = staircase::bytes_of(precision) *

@@ -1,7 +1,7 @@
 /// \file
 /// The problem that every stage solves: L x = b with a dense lower triangular matrix L.
 ///
-/// Matrices are stored in row-major order. README.md in this directory has the mathematics.
+/// Matrices are stored in row-major order. README.md in this directory explains the mathematics.
 
 #pragma once
 
@@ -15,7 +15,7 @@ namespace triangular_solve {
 /// The kinds of generated matrices.
 enum Matrix : std::int64_t {
   well_conditioned,  ///< a diagonal from 1 to 2 in magnitude, and small elements below it
-  graded,            ///< the same, with rows scaled by powers of two down to 2⁻⁴⁰
+  graded,            ///< well_conditioned, with rows scaled by powers of two down to 2⁻⁴⁰
   ill_conditioned    ///< elements below the diagonal so large that unknowns grow
 };
 
@@ -29,7 +29,7 @@ struct Problem {
   std::int64_t n = 1000;
   std::int64_t seed = 1;  ///< seed of the random elements
   std::int64_t matrix = well_conditioned;
-  std::int64_t unit = 0;        ///< 1: all elements on the diagonal count as one
+  std::int64_t unit = 0;        ///< 1: all elements on the diagonal are taken as 1
   std::int64_t rhs = 1;         ///< number of right-hand sides
   std::int64_t transposed = 0;  ///< 1: solve Lᵀ x = b
   double budget = 0;       ///< device memory for panels of L, in bytes; 0: the stage chooses

@@ -10,8 +10,8 @@ using staircase::Array;
 using staircase::View;
 
 // [durbin]
-/// Executes Durbin's recursion. Column k of y is the solution of order k + 1, and column k of sum
-/// contains its partial sums. Each step appends one element to y, the reflection coefficient alpha.
+/// Durbin's recursion. Column k of y is the solution of order k + 1; column k of sum contains the
+/// partial sums of step k. Each step appends one element to y: the reflection coefficient alpha.
 template <typename T>
 void durbin(const std::vector<T>& r, View<T, 2> y, View<T, 2> sum, View<T, 2> solution) {
   const std::size_t n = y.extent(0);

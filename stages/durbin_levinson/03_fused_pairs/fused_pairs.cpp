@@ -1,6 +1,6 @@
 /// \file
-/// Changed: the update of a step and the inner product of the next step are fused into one loop
-///          over pairs of elements i and k - 1 - i, which it updates in place.
+/// Changed: the update of a step and the inner product of the next step are fused into one loop,
+///          which updates pairs of elements i and k - 1 - i in place.
 /// Legal:   an iteration reads and writes only its own pair, and the inner product multiplies the
 ///          values that the iteration has just written.
 /// Expect:  a step has one barrier instead of two, and loads each element of y once instead of
@@ -17,9 +17,9 @@ namespace durbin_levinson {
 using staircase::View;
 
 // [update]
-/// Executes one thread's chunk of the step from y of order k to order k + 1, whose last element is
-/// alpha. Returns the partial sum of this chunk for the next step. Each thread of the team gets a
-/// contiguous chunk of pairs; the last chunk includes the element in the middle.
+/// Executes one thread's chunk of the step from y of order k to y of order k + 1; `alpha` is the
+/// last element of the new y. Returns the partial sum of this chunk for the next step. Each thread
+/// of the team gets a contiguous chunk of pairs; the last chunk includes the middle element.
 template <typename T>
 T update(const T* r, T* y, std::size_t k, T alpha, std::size_t me, std::size_t team) {
   const std::size_t pairs = (k + 1) / 2;
@@ -40,8 +40,8 @@ T update(const T* r, T* y, std::size_t k, T alpha, std::size_t me, std::size_t t
 
 // [durbin]
 /// Durbin's recursion: computes y of order k + 1 from y of order k. Each step appends one element,
-/// the reflection coefficient alpha. The sums start as a copy of r. One more element at the end
-/// receives the partial sums of the last step, which no step reads.
+/// the reflection coefficient alpha. `sums` starts as a copy of r. An extra element at its end
+/// receives the partial sums that the last step computes and no step reads.
 template <typename T>
 void durbin(const std::vector<T>& r, std::vector<T> sums, View<T, 2> solution) {
   const std::size_t n = solution.extent(1);

@@ -3,7 +3,7 @@
 ///          beginning at i; a second one loads their mirror images and is reversed by a shuffle.
 /// Legal:   pairs are independent of each other. The sum has a partial sum per lane, and the order
 ///          of additions changes only the rounding.
-/// Expect:  the time of a step is the time of the loads and stores of one pass, and of a barrier.
+/// Expect:  a step takes the time of the loads and stores of one pass, plus the time of a barrier.
 /// Run:     ./climb durbin_levinson --stages 00-04
 /// Next:    05_all_reduce replaces the barrier by an exchange of partial sums.
 
@@ -23,7 +23,7 @@ constexpr std::size_t block = 64;  // bytes of the widest vectors
 // [sizes]
 
 // [Step]
-/// A step from y of order k to y of order k + 1, whose last element is alpha.
+/// The step from y of order k to y of order k + 1; `alpha` is the last element of the new y.
 template <typename T>
 struct Step {
   const T* r;
@@ -44,8 +44,8 @@ template <typename Vector, std::size_t... lane>
 #endif
 }
 
-/// Updates elements i and k - 1 - i for i from begin to end - 1. begin and end are multiples of the
-/// block size. Adds the products of the new elements to the sum of the next step.
+/// Updates elements i and k - 1 - i for i from `begin` to `end` - 1; both are multiples of the
+/// vector width. Adds the products of r and the new elements to the partial sum of the next step.
 template <typename T>
 struct UpdatePairs {
   template <int bytes>
@@ -81,8 +81,8 @@ struct UpdatePairs {
 
 // [update]
 /// Executes one thread's chunk of a step; returns the thread's partial sum for the next step. Each
-/// thread of the team gets a contiguous chunk of blocks of pairs; the last thread also updates the
-/// remaining elements in the middle.
+/// thread of the team gets contiguous blocks of pairs; the last thread also updates the remaining
+/// elements in the middle.
 template <typename T>
 T update(const Step<T>& step, std::size_t me, std::size_t team) {
   static const auto update_pairs =
@@ -108,8 +108,8 @@ T update(const Step<T>& step, std::size_t me, std::size_t team) {
 
 // [durbin]
 /// Durbin's recursion: computes y of order k + 1 from y of order k. Each step appends one element,
-/// the reflection coefficient alpha. The sums start as a copy of r. One more element at the end
-/// receives the partial sums of the last step, which no step reads.
+/// the reflection coefficient alpha. `sums` starts as a copy of r. An extra element at its end
+/// receives the partial sums that the last step computes and no step reads.
 template <typename T>
 void durbin(const std::vector<T>& r, std::vector<T> sums, View<T, 2> solution) {
   const std::size_t n = solution.extent(1);

@@ -1,7 +1,7 @@
 /// \file
 /// Changed: each thread publishes its partial sum in its own slot and waits for the slots of the
 ///          other threads. This exchange is also the barrier.
-/// Legal:   when a thread has read the partial sums of all other threads, all of them have
+/// Legal:   when a thread has read the partial sums of all other threads, these threads have
 ///          completed the step. All threads add in the same order, so all get the same alpha.
 /// Expect:  there are n - 1 exchanges, each as short as the transfer of a cache line between cores.
 /// Run:     ./climb durbin_levinson --stages 00-05
@@ -24,7 +24,7 @@ constexpr std::size_t block = 64;  // bytes of the widest vectors
 // [sizes]
 
 // [Step]
-/// A step from y of order k to y of order k + 1, whose last element is alpha.
+/// The step from y of order k to y of order k + 1; `alpha` is the last element of the new y.
 template <typename T>
 struct Step {
   const T* r;
@@ -45,8 +45,8 @@ template <typename Vector, std::size_t... lane>
 #endif
 }
 
-/// Updates elements i and k - 1 - i for i from begin to end - 1. begin and end are multiples of the
-/// block size. Adds the products of the new elements to the sum of the next step.
+/// Updates elements i and k - 1 - i for i from `begin` to `end` - 1; both are multiples of the
+/// vector width. Adds the products of r and the new elements to the partial sum of the next step.
 template <typename T>
 struct UpdatePairs {
   template <int bytes>
@@ -82,8 +82,8 @@ struct UpdatePairs {
 
 // [update]
 /// Executes one thread's chunk of a step; returns the thread's partial sum for the next step. Each
-/// thread of the team gets a contiguous chunk of blocks of pairs; the last thread also updates the
-/// remaining elements in the middle.
+/// thread of the team gets contiguous blocks of pairs; the last thread also updates the remaining
+/// elements in the middle.
 template <typename T>
 T update(const Step<T>& step, std::size_t me, std::size_t team) {
   static const auto update_pairs =

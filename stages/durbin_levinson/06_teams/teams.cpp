@@ -24,7 +24,7 @@ constexpr std::size_t block = 64;     // bytes of the widest vectors
 // [sizes]
 
 // [Step]
-/// A step from y of order k to y of order k + 1, whose last element is alpha.
+/// The step from y of order k to y of order k + 1; `alpha` is the last element of the new y.
 template <typename T>
 struct Step {
   const T* r;
@@ -45,8 +45,8 @@ template <typename Vector, std::size_t... lane>
 #endif
 }
 
-/// Updates elements i and k - 1 - i for i from begin to end - 1. begin and end are multiples of the
-/// block size. Adds the products of the new elements to the sum of the next step.
+/// Updates elements i and k - 1 - i for i from `begin` to `end` - 1; both are multiples of the
+/// vector width. Adds the products of r and the new elements to the partial sum of the next step.
 template <typename T>
 struct UpdatePairs {
   template <int bytes>
@@ -82,8 +82,8 @@ struct UpdatePairs {
 
 // [update]
 /// Executes one thread's chunk of a step; returns the thread's partial sum for the next step. Each
-/// thread of the team gets a contiguous chunk of blocks of pairs; the last thread also updates the
-/// remaining elements in the middle.
+/// thread of the team gets contiguous blocks of pairs; the last thread also updates the remaining
+/// elements in the middle.
 template <typename T>
 T update(const Step<T>& step, std::size_t me, std::size_t team) {
   static const auto update_pairs =
@@ -114,7 +114,7 @@ struct State {
   T alpha, beta, sum;
 };
 
-/// Executes the steps from first to last - 1 as one thread of the team.
+/// Executes the steps from `first` to `last` - 1 as one thread of the team.
 template <typename T>
 State<T> advance(std::size_t first, std::size_t last, State<T> state, const std::vector<T>& r,
                  View<T, 2> solution, Exchange<T>& exchange, std::size_t me, std::size_t team) {

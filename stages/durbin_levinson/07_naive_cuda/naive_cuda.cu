@@ -22,7 +22,7 @@ using staircase::View;
 
 constexpr unsigned block_size = 256;  // threads per block
 
-/// The number of blocks with one thread for each of y(0) ... y(k).
+/// The number of thread blocks if each of the elements y(0) ... y(k) has one thread.
 constexpr unsigned blocks(std::size_t k) { return k / block_size + 1; }
 
 // [inner_product]

@@ -19,11 +19,11 @@ using staircase::View;
 constexpr unsigned warp_size = 32;
 constexpr unsigned block_size = 256;  // threads per block
 
-/// The number of blocks with one thread for each of y(0) ... y(k).
+/// The number of thread blocks if each of the elements y(0) ... y(k) has one thread.
 __host__ __device__ constexpr unsigned blocks(std::size_t k) { return k / block_size + 1; }
 
 // [sums]
-/// Returns to every lane the sum over the warp.
+/// Returns the sum over the warp to every lane.
 template <typename T>
 __device__ T sum_of_warp(T value) {
   for (unsigned distance = warp_size / 2; distance > 0; distance /= 2)
@@ -31,7 +31,7 @@ __device__ T sum_of_warp(T value) {
   return value;
 }
 
-/// Returns to every thread the sum over the block.
+/// Returns the sum over the block to every thread.
 template <typename T>
 __device__ T sum_of_block(T value) {
   __shared__ T of_warp[block_size / warp_size];

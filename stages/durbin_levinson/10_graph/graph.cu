@@ -24,11 +24,11 @@ constexpr unsigned warp_size = 32;
 constexpr unsigned block_size = 256;  // threads per block
 constexpr std::size_t steps_of_graph = 128;
 
-/// The number of blocks with one thread for each of y(0) ... y(k).
+/// The number of thread blocks if each of the elements y(0) ... y(k) has one thread.
 __host__ __device__ constexpr unsigned blocks(std::size_t k) { return k / block_size + 1; }
 
 // [sums]
-/// Returns to every lane the sum over the warp.
+/// Returns the sum over the warp to every lane.
 template <typename T>
 __device__ T sum_of_warp(T value) {
   for (unsigned distance = warp_size / 2; distance > 0; distance /= 2)
@@ -36,7 +36,7 @@ __device__ T sum_of_warp(T value) {
   return value;
 }
 
-/// Returns to every thread the sum over the block.
+/// Returns the sum over the block to every thread.
 template <typename T>
 __device__ T sum_of_block(T value) {
   __shared__ T of_warp[block_size / warp_size];
@@ -89,7 +89,7 @@ __global__ void update(std::size_t step, View<const std::size_t, 1> first, View<
 // [update]
 
 // [advance]
-/// The last node of the graph: advances the first step by the number of steps of the graph.
+/// Adds the number of steps of the graph to first(0), in the last node of the graph.
 __global__ void advance(View<std::size_t, 1> first, std::size_t steps) { first(0) += steps; }
 // [advance]
 

@@ -20,13 +20,13 @@ using staircase::View;
 
 // [exchange]
 /// The data that the warps of a cluster exchange, in the shared memory of each block. Even and odd
-/// steps have separate buffers: threads may write one while others still read the other one.
+/// steps have separate buffers: threads may write one buffer while others still read the other one.
 template <typename T, typename Shape>
 struct Exchange {
   T part[2][Shape::blocks * Shape::warps];  // partial sums of all warps of the cluster
   Left<T, Shape> left;
 
-  /// Sends the partial sum of this warp to all blocks, and its last pair to the warp on its right.
+  /// Sends the partial sum of this warp to all blocks, and this warp's last pair to the next warp.
   __device__ void send(unsigned step, T sum, Pair<T> last) {
     const unsigned lane = threadIdx.x % warp_size, warp = own_warp<Shape>();
     if (lane < Shape::blocks) *Cluster::of_block(&part[step % 2][warp], lane) = sum;
@@ -40,8 +40,8 @@ struct Exchange {
 template <typename T, typename Shape>
 using Memory = Shared<Exchange<T, Shape>, T, Shape>;
 
-/// Executes all steps on one cluster. The row z is the row of order k in reverse order, followed by
-/// the 1 that precedes y. Element i of z is therefore y(k - 1 - i) for i < k and 1 for i = k.
+/// Executes all steps on one cluster. The row z is y of order k in reverse order, followed by the 1
+/// that precedes y. Element i of z is therefore y(k - 1 - i) for i < k and 1 for i = k.
 template <typename T, typename Shape>
 __global__ void __launch_bounds__(Shape::threads)
     solve_on_chip(View<const T, 1> r_from_1, View<T, 2> solution) {

@@ -1,8 +1,8 @@
 /// \file
 /// Changed: the Schur algorithm carries a second sequence of pairs, which starts as the
 ///          autocorrelations, through the same recursion as y. The reflection coefficient of a step
-///          is the quotient of its leading pair. As y grows, this sequence shrinks, so both share a
-///          row of n pairs. r is no longer stored.
+///          is the quotient of the leading pair's elements. As y grows, this sequence shrinks, so
+///          both share a row of n pairs. r is no longer stored.
 /// Legal:   the two sequences never overlap: Schur's sequence begins at position k, after the end
 ///          of y. The warp that has the leading pair sends one element instead of a sum.
 /// Expect:  the barrier is the limit; the two sums of stage 11 are no longer on the critical path.
@@ -20,13 +20,13 @@ using staircase::View;
 
 // [exchange]
 /// The data that the warps of a cluster exchange, in the shared memory of each block. Even and odd
-/// steps have separate buffers: threads may write one while others still read the other one.
+/// steps have separate buffers: threads may write one buffer while others still read the other one.
 template <typename T, typename Shape>
 struct Exchange {
   T leading[2];  // element y of the leading pair, for even and odd steps
   Left<T, Shape> left;
 
-  /// Sends the element at position `step` of the row y to all blocks, if this warp has it.
+  /// If this warp has the element at position `step` of row y, sends this element to all blocks.
   __device__ void send(unsigned step, T number) {
     const unsigned lane = threadIdx.x % warp_size, owner = step / Shape::held;
     if (owner / warp_size != own_warp<Shape>()) return;

@@ -23,8 +23,8 @@ using staircase::DeviceArray;
 using staircase::View;
 
 // [lead]
-/// Computes the reflection coefficients of the steps from k on; called by a warp. The pairs at
-/// positions k, k + 1, ... go through the steps, each until it is the leading one.
+/// Computes the reflection coefficients of the steps from k on, in one warp. The pairs at
+/// positions k, k + 1, ... go through the steps, each until it is the leading pair.
 template <typename T>
 __device__ void lead(View<const Pair<T>, 1> row, unsigned k, T* alphas) {
   const unsigned lane = threadIdx.x % warp_size;
@@ -45,7 +45,7 @@ __device__ void lead(View<const Pair<T>, 1> row, unsigned k, T* alphas) {
 // [advance]
 /// Executes the steps from k on (64, or fewer at the end) for all pairs. Each warp has 128
 /// neighbouring pairs. In each step, one more pair on the left becomes invalid, because it lacks a
-/// left neighbour. After 64 steps, the warp stores only the other 64 pairs.
+/// left neighbour. After 64 steps, the warp stores only the 64 valid pairs.
 template <typename T>
 __global__ void __launch_bounds__(warp_size* most_warps)
     advance(unsigned k, View<const Pair<T>, 1> from, View<Pair<T>, 1> to, View<T, 1> reflection) {

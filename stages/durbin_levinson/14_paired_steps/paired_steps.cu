@@ -2,8 +2,8 @@
 /// Changed: the leading warp computes the next two coefficients from the next two pairs with one
 ///          reciprocal, and carries its pairs through both steps without an exchange in between.
 /// Legal:   the second coefficient is a quotient of polynomials in the four leading values. The
-///          left neighbour's pair between the steps follows from its pairs before both steps.
-/// Expect:  a dependency chain of 84 cycles per step instead of 160.
+///          left neighbour's pair after the first step follows from the neighbour's last two pairs.
+/// Expect:  a step has a dependency chain of 84 cycles instead of 160.
 /// Run:     ./climb durbin_levinson --stages 13,14
 /// Next:    15_persistent_blocks replaces the launches by flags.
 
@@ -31,8 +31,8 @@ __device__ void two_alphas(const T (&y)[2], const T (&z)[2], T (&alpha)[2]) {
   alpha[1] = quotient(y[0] * z[1] - y[1] * z[0], square, z[0] * reciprocal);
 }
 
-/// Computes the reflection coefficients of the steps from k on; called by a warp. The pairs at
-/// positions k, k + 1, ... go through the steps, each until it is the leading one. Every lane
+/// Computes the reflection coefficients of the steps from k on, in one warp. The pairs at
+/// positions k, k + 1, ... go through the steps, each until it is the leading pair. Every lane
 /// computes two coefficients from its pairs, and the warp uses those of the lane with the leading
 /// pairs.
 template <typename T>
@@ -63,7 +63,7 @@ __device__ void lead(View<const Pair<T>, 1> row, unsigned k, T* alphas) {
 // [advance]
 /// Executes the steps from k on (64, or fewer at the end) for all pairs. Each warp has 128
 /// neighbouring pairs. In each step, one more pair on the left becomes invalid, because it lacks a
-/// left neighbour. After 64 steps, the warp stores only the other 64 pairs.
+/// left neighbour. After 64 steps, the warp stores only the 64 valid pairs.
 template <typename T>
 __global__ void __launch_bounds__(warp_size* most_warps)
     advance(unsigned k, View<const Pair<T>, 1> from, View<Pair<T>, 1> to, View<T, 1> reflection) {

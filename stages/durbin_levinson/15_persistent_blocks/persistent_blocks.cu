@@ -4,7 +4,7 @@
 ///          pairs of its left neighbour for two steps, and two divisions overlap.
 /// Legal:   all thread blocks are resident, so a thread block may wait for others. A pair is read
 ///          only after it has been published, and overwritten only after it has been read.
-/// Expect:  a message between SMs instead of the time between two kernels, about 1 µs per 64 steps.
+/// Expect:  for 64 steps, a message between SMs (about 1 µs) replaces the time between two kernels.
 /// Run:     ./climb durbin_levinson --stages 14,15
 /// Next:    nothing; this is the last stage.
 
@@ -29,13 +29,13 @@ constexpr unsigned slots = 4;  // for the ghost zones that a thread block receiv
 static_assert(led == 2);
 
 // [two_steps]
-/// The pairs of a thread, after the last two pairs of its left neighbour. With these two pairs, the
-/// thread executes two steps without another exchange.
+/// The pairs of a thread, preceded by the last two pairs of its left neighbour. With these two
+/// pairs, the thread executes two steps without another exchange.
 template <typename T, unsigned count>
 struct Extended {
   T y[2 + count], z[2 + count];
 
-  /// Fetches the pairs of the left neighbour.
+  /// Fetches two pairs of the left neighbour, and copies the thread's own pairs.
   __device__ Extended(const T (&own_y)[count], const T (&own_z)[count]) {
     for (unsigned m = 0; m < 2; ++m) {
       y[m] = __shfl_up_sync(all_lanes, own_y[count - 2 + m], 1);
@@ -47,7 +47,7 @@ struct Extended {
     }
   }
 
-  /// Executes the first step (s = 0) or the second one (s = 1).
+  /// Executes the first step (s = 0) or the second step (s = 1).
   __device__ void step(unsigned s, T alpha) {
     for (unsigned m = 2 + count; --m > s;) {
       y[m] += alpha * z[m];
@@ -55,7 +55,7 @@ struct Extended {
     }
   }
 
-  /// Copies the thread's pairs back.
+  /// Copies the thread's pairs back to `own_y` and `own_z`.
   __device__ void store(T (&own_y)[count], T (&own_z)[count]) const {
     for (unsigned m = 0; m < count; ++m) {
       own_y[m] = y[2 + m];
@@ -66,17 +66,17 @@ struct Extended {
 // [two_steps]
 
 // [lead]
-/// Returns a / b for a normal b, up to rounding. Other divisors need no branch, since their result
-/// is NaN, so the compiler can overlap two divisions.
+/// Returns a / b for a normal b, up to rounding. For other divisors, the result is NaN without a
+/// branch, so the compiler can overlap two divisions.
 template <typename T>
 __device__ T divide(T a, T b) {
   const T rough = staircase::rough_reciprocal(b), error = fma(-b, rough, T{1}), x = a * rough;
   return fma(x, fma(error, error, error), x);
 }
 
-/// Computes the reflection coefficients of 64 steps, of which those from `end` on are zero. Called
-/// by a warp. Its pairs go through the steps, each until it is the leading one. Every lane computes
-/// two coefficients from its pairs, and the warp uses those of the lane with the leading pairs.
+/// Computes, in one warp, the reflection coefficients of 64 steps; those from step `end` on are 0.
+/// The warp's pairs go through the steps, each until it is the leading pair. Each lane computes two
+/// coefficients from its pairs; the warp uses those of the lane with the leading pairs.
 template <typename T>
 __device__ void lead(T (&y)[led], T (&z)[led], unsigned end, T* alphas) {
   const unsigned lane = threadIdx.x % warp_size;
@@ -99,9 +99,9 @@ __device__ void lead(T (&y)[led], T (&z)[led], unsigned end, T* alphas) {
 // [lead]
 
 // [follow]
-/// Executes steps with known coefficients. `at` is the index of the leading pair of the first step,
-/// counted from the first pair of the thread. Schur's sequence gives up a leading pair, where y
-/// gets a new element. Only warps for which `gives_up` is true keep such pairs.
+/// Executes `steps` steps with known coefficients. `at` is the index of the leading pair of the
+/// first step, relative to the thread's first pair. In each step, a new element of y takes the
+/// place of the leading pair. `gives_up` is true only for the warp that contains the leading pairs.
 template <bool gives_up, typename T>
 __device__ void follow(const T* alphas, unsigned steps, unsigned at, T (&y)[held], T (&z)[held]) {
   for (unsigned k = 0; k < steps; k += 2) {
@@ -137,7 +137,7 @@ __device__ void publish(T& element, T value) {
   Shared<T>(element).store(isnan(value) ? infinity : value, cuda::memory_order_relaxed);
 }
 
-/// Waits until a thread's leading pairs have been published. Pairs beyond the end are zero.
+/// Loads a thread's leading pairs as soon as they are published. Pairs beyond the end are zero.
 template <typename T>
 __device__ void wait_for(View<Pair<T>, 1> leading, std::int64_t first, T (&y)[led], T (&z)[led]) {
   bool complete;
@@ -153,7 +153,7 @@ __device__ void wait_for(View<Pair<T>, 1> leading, std::int64_t first, T (&y)[le
   } while (!complete);
 }
 
-/// Waits until a counter has reached a value. Called by a warp.
+/// Makes a warp wait until a counter has reached `value`.
 __device__ inline void wait_until(unsigned& counter, unsigned value) {
   if (threadIdx.x % warp_size == 0)
     while (Shared<unsigned>(counter).load(cuda::memory_order_acquire) < value) {
@@ -161,7 +161,7 @@ __device__ inline void wait_until(unsigned& counter, unsigned value) {
   __syncwarp();
 }
 
-/// Sets a counter after all earlier reads and writes of the warp.
+/// Sets a counter to `value` after all earlier reads and writes of the calling warp (a release).
 __device__ inline void set(unsigned& counter, unsigned value) {
   __syncwarp();
   if (threadIdx.x % warp_size == 0)
@@ -170,7 +170,7 @@ __device__ inline void set(unsigned& counter, unsigned value) {
 // [flags]
 
 // [advance]
-/// The initial pairs, from a position on; see pair_at().
+/// Loads the initial pairs of a thread, beginning at position `first`; see pair_at().
 template <typename T, unsigned count>
 __device__ void load_initial(View<const T, 1> r, std::int64_t first, T (&y)[count], T (&z)[count]) {
   const std::int64_t n = r.extent(0) - 1;
@@ -255,8 +255,8 @@ __global__ void __launch_bounds__(warp_size*(most_warps + 1))
 // [advance]
 
 // [solve]
-/// The fewest warps per thread block with which the grid has at most one thread block per SM, and
-/// one more warp, which receives.
+/// Returns the grid with the fewest warps per thread block for at most one thread block per SM.
+/// Each thread block has one more warp, which receives ghost zones.
 inline Blocks resident_blocks_for(unsigned n) {
   const unsigned warps = (n + kept - 1) / kept, processors = staircase::processors();
   const unsigned of_block = (warps + processors - 1) / processors;

@@ -34,7 +34,7 @@ __global__ void fill(View<const double, 1> r, View<double, 2> columns_of_t) {
 // [fill]
 
 // [factorise]
-/// Calls cuSOLVER for one matrix size, and owns its workspace.
+/// Calls cuSOLVER for one matrix size, and owns the workspace of the calls.
 class Solver {
  public:
   explicit Solver(const DeviceArray<double, 2>& t)
@@ -62,7 +62,7 @@ class Solver {
  private:
   static constexpr cublasFillMode_t part = CUBLAS_FILL_MODE_LOWER;
 
-  /// The workspace that cuSOLVER requests on the device and on the host.
+  /// The sizes in bytes of the workspaces that cuSOLVER needs on the device and on the host.
   std::pair<std::size_t, std::size_t> bytes(const DeviceArray<double, 2>& t) const {
     std::pair<std::size_t, std::size_t> sizes;
     const std::int64_t n = t.extent(0);

@@ -16,8 +16,8 @@ namespace durbin_levinson_batched {
 using staircase::View;
 
 // [solve_group]
-/// Solves a group of systems by Durbin's recursion; r begins with r_1. Four vectors of systems go
-/// through all orders, and then the next four.
+/// Solves a group of systems by Durbin's recursion; r begins with r_1. Each set of four vectors of
+/// systems goes through all orders before the next set.
 template <typename T>
 struct SolveGroup {
   template <int bytes>

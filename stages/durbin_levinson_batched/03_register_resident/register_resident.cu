@@ -4,7 +4,7 @@
 ///          orders are computed in one pass, so each element of r that is loaded is used three
 ///          times.
 /// Legal:   the sum of the second order is regrouped into two sums over y of the first order.
-/// Expect:  each element is transferred once; arithmetic and shared memory take equally long.
+/// Expect:  the sum for alpha_(k+2) is regrouped into two sums over y of order k.
 /// Run:     ./climb durbin_levinson_batched --stages 02,03
 /// Next:    04_system_per_block gives a system of higher order a block of threads.
 

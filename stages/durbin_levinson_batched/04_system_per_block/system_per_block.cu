@@ -1,8 +1,8 @@
 /// \file
 /// From:    02_naive_cuda
 /// Changed: each system has a thread block, and its rows are in shared memory if they fit. A thread
-///          updates a pair of y and at once adds its terms to the sum of the next order.
-/// Legal:   pairs of y are disjoint, and the thread that writes a pair also reads it for the sum;
+///          each system has a thread block, and its rows are in shared memory if they fit. A thread
+///          updates a pair of y and at once adds the pair's terms to the sum of the next order.
 ///          the terms of the sum have another order.
 /// Expect:  shared memory is the limit for high orders, and the dependency chain of an order for
 ///          low orders.
@@ -28,7 +28,7 @@ constexpr unsigned sums_of_block = 2 * most_threads / warp;
 // [sizes]
 
 // [sum_over_block]
-/// Returns to every thread the sum of `part` over all threads of the block. `sums` has one element
+/// Returns the sum of `part` over all threads of the block to every thread. `sums` has one element
 /// per warp.
 template <typename T>
 __device__ T sum_over_block(T part, T* sums) {

@@ -28,8 +28,8 @@ constexpr unsigned held = 32;     // positions of the row of pairs per lane
 constexpr unsigned team = 4;      // warps per block
 constexpr unsigned resident = 2;  // blocks per SM for which the compiler limits the registers
 
-/// A row of a tile: the elements at the positions of one lane. The additional slot lets rows and
-/// columns of a tile use all banks.
+/// A row of a tile: the elements at the positions of one lane. With the additional slot, accesses
+/// along rows and along columns of a tile use all banks.
 template <typename T>
 using Row = T[held + 1];
 
@@ -105,7 +105,7 @@ __device__ void write(const Tiles<T>& tiles, unsigned s0, unsigned systems, View
 /// element stays in its slot until it leaves the lane.
 __device__ constexpr unsigned slot(unsigned m, unsigned step) { return (m - step) % held; }
 
-/// Does one step of the lattice for one pair.
+/// Executes a step for one pair: adds alpha times the old value of each element to the other one.
 template <typename T>
 __device__ void update(T alpha, T& v, T& u) {
   const T before = v;

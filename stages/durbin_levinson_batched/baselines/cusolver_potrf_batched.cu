@@ -59,8 +59,8 @@ __global__ void fill(View<const T, 2> r, unsigned n, View<T, 2> matrices, View<T
 
 // [step_down]
 /// Executes the recursion in reverse, one system per thread: alpha_k is the last element of y of
-/// order k, and the step from order k - 1 is undone. The steps run in f64, because their roundings
-/// add up. `scratch` has the shape of `y`.
+/// order k. Undoing the step to order k gives y of order k - 1. The steps run in f64, because their
+/// rounding errors add up. `scratch` has the shape of `y`.
 template <typename T>
 __global__ void step_down(View<const T, 2> y, View<double, 2> scratch, View<T, 3> solution) {
   const unsigned s = blockIdx.x * blockDim.x + threadIdx.x, n = y.extent(1);

@@ -33,8 +33,8 @@ inline lapack_int factorise_and_solve(lapack_int n, float* t, float* y) {
   return failed;
 }
 
-/// Solves the leading `order` equations of a system, or as many as the largest positive definite
-/// leading submatrix of T has. Returns the number of solved equations. `t` is scratch space.
+/// Solves the leading `order` equations of a system, or fewer if only a smaller leading submatrix
+/// of T is positive definite. Returns the number of solved equations. `t` is scratch space.
 template <typename T>
 std::size_t solve_system(View<const T, 1> r, std::size_t order, View<T, 1> y,
                          staircase::Elements<T>& t) {
@@ -50,9 +50,9 @@ std::size_t solve_system(View<const T, 1> r, std::size_t order, View<T, 1> y,
 // [factorise]
 
 // [step_down]
-/// Executes the recursion in reverse: alpha_k is the last element of y of order k, and the step
-/// from order k - 1 is undone. The steps run in f64, because their roundings add up. `y` is
-/// overwritten.
+/// Executes the recursion in reverse: alpha_k is the last element of y of order k. Undoing the step
+/// from order k - 1 to order k gives y of order k - 1. The steps run in f64, because their rounding
+/// errors add up. `y` is overwritten.
 template <typename T>
 void step_down(std::size_t order, View<double, 1> y, View<T, 1> alphas) {
   for (std::size_t k = order; k-- > 0;) {

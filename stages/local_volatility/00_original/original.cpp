@@ -1,5 +1,5 @@
 /// \file
-/// Changed: nothing yet; every later stage is compared with the prices that this one computes.
+/// Changed: nothing yet; every later stage is compared with the prices that this stage computes.
 /// Expect:  each time step solves a tridiagonal system for each row and each column of the grid.
 ///          The latency of divisions is the limit.
 /// Run:     ./climb local_volatility --stages 00

@@ -1,6 +1,6 @@
 /// \file
-/// Changed: tridag() solves by parallel scans, in a team of threads; its two kernels and their
-///          launches change with it, and the arrays of pivots are gone.
+/// Changed: tridag() solves with parallel scans, in a team of threads. The two kernels that call
+///          it, and their launches, change with it, and the arrays of pivots are gone.
 /// Legal:   each of the three recurrences applies one function per row to a running value. The
 ///          composition of functions is associative, so it may be grouped (and scanned) in any way.
 /// Expect:  a solve reads and writes each element once; the other kernels take as long as in 04.
@@ -31,15 +31,15 @@ struct Rows {
   Real a[held], s[held], c[held], r[held];
 };
 
-/// Advances (q, G) by one row: the pivot is the ratio of the new q to the old q, and g = G / q = 1
-/// + c / pivot. For diffusion, a, c <= 0 <= s, so all terms are positive and nothing cancels.
+/// Advances (q, G) by one row: pivot = new q / old q, and g = G / q = 1 + c / pivot. A diffusion
+/// equation has a, c <= 0 and s >= 0, so no term is negative, and no cancellation occurs.
 template <typename Real, int held>
 __device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g) {
   g = rows.s[m] * q - rows.a[m] * g;
   q = g - rows.c[m] * q;
 }
 
-/// Returns t / q, given 1 / q, rounded once like a division. A product alone is rounded twice.
+/// Returns t / q, rounded once like a division, given 1 / q. The product alone is rounded twice.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
@@ -87,9 +87,9 @@ __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below
   for (int m = held - 1; m >= 0; --m) x = d[m] += e[m] * x;
 }
 
-/// Solves a tridiagonal system (diagonals a, b, c, right-hand side r) for u by a team of threads. r
-/// and u may be the same array. A system that does not fit into the team is solved in chunks. Each
-/// chunk, except for the last one, stores d and e in u and c.
+/// Solves a tridiagonal system (diagonals a, b, c, right-hand side r) for u with a team of threads.
+/// r and u may be the same array. A system that does not fit into the team is solved in chunks.
+/// Each chunk, except for the last one, stores d and e in u and c.
 template <int team, int held, typename Real>
 __device__ void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r,
                        View<Real, 1> u) {

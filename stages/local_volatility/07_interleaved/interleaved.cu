@@ -26,15 +26,15 @@ using staircase::rows;
 using staircase::View;
 
 // [elimination]
-/// Advances (q, G) by one row: the pivot is the ratio of the new q to the old q, and g = G / q = 1
-/// + c / pivot. For diffusion, a, c <= 0 <= s, so all terms are positive and nothing cancels.
+/// Advances (q, G) by one row: pivot = new q / old q, and g = G / q = 1 + c / pivot. A diffusion
+/// equation has a, c <= 0 and s >= 0, so no term is negative, and no cancellation occurs.
 template <typename Real, int held>
 __device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g) {
   g = rows.s[m] * q - rows.a[m] * g;
   q = g - rows.c[m] * q;
 }
 
-/// Returns t / q, given 1 / q, rounded once like a division. A product alone is rounded twice.
+/// Returns t / q, rounded once like a division, given 1 / q. The product alone is rounded twice.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
@@ -118,7 +118,7 @@ __device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
 // [tridag]
 
 // [time]
-/// Computes the coefficients of step g. A thread goes along a row and needs log(x) only once.
+/// Computes the coefficients of step g. A thread goes along a row and computes log(x) only once.
 template <typename Real>
 __global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2) {
   const Real half = 0.5;
@@ -141,8 +141,8 @@ __global__ void update_params(State<Real> s, std::size_t g, Real beta, Real nu2)
 template <typename Real>
 constexpr unsigned batch_of = 32 / sizeof(Real);
 
-/// Computes V = Ly R and eliminates (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V down a column by
-/// the Thomas algorithm; stores d in u and e in mu_x.
+/// Computes V = Ly R and reduces (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V down a column to
+/// U'(i) = d(i) + e(i) U'(i + 1). Stores d in u and e in mu_x.
 template <typename Real>
 __device__ void eliminate_column(const State<Real>& s, unsigned k, unsigned j) {
   constexpr unsigned batch = batch_of<Real>;

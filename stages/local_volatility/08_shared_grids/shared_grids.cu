@@ -34,15 +34,15 @@ struct State : OneGrid<Real> {
 // [state]
 
 // [elimination]
-/// Advances (q, G) by one row: the pivot is the ratio of the new q to the old q, and g = G / q = 1
-/// + c / pivot. For diffusion, a, c <= 0 <= s, so all terms are positive and nothing cancels.
+/// Advances (q, G) by one row: pivot = new q / old q, and g = G / q = 1 + c / pivot. A diffusion
+/// equation has a, c <= 0 and s >= 0, so no term is negative, and no cancellation occurs.
 template <typename Real, int held>
 __device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g) {
   g = rows.s[m] * q - rows.a[m] * g;
   q = g - rows.c[m] * q;
 }
 
-/// Returns t / q, given 1 / q, rounded once like a division. A product alone is rounded twice.
+/// Returns t / q, rounded once like a division, given 1 / q. The product alone is rounded twice.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
@@ -130,8 +130,8 @@ __device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
 template <typename Real>
 constexpr unsigned batch_of = 64 / sizeof(Real);
 
-/// Computes V = Ly R and eliminates (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V down a column by
-/// the Thomas algorithm; stores d in u and e in w. `var` is the variance without its factor for x.
+/// Computes V = Ly R and reduces (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V down a column to
+/// U'(i) = d(i) + e(i) U'(i + 1). Stores d in u, e in w. `var` lacks the variance's factor for x.
 template <typename Real>
 __device__ void eliminate_column(const State<Real>& s, Real var, unsigned k, unsigned j) {
   constexpr unsigned batch = batch_of<Real>;

@@ -26,7 +26,7 @@ using staircase::row;
 using staircase::rows;
 using staircase::View;
 
-/// Number of rows for which factors along y are stored: a multiple of the chunk of tridag().
+/// Number of rows for which factors along y are stored: a multiple of tridag()'s chunk size.
 inline std::size_t padded(std::size_t num_y) { return (num_y / 1024 + 1) * 1024; }
 
 // [state]
@@ -40,7 +40,7 @@ struct State : OneGrid<Real> {
 };
 // [state]
 
-/// Returns t / q, given 1 / q, rounded once like a division. A product alone is rounded twice.
+/// Returns t / q, rounded once like a division, given 1 / q. The product alone is rounded twice.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
@@ -67,7 +67,7 @@ __device__ std::size_t factor_of_row(std::size_t i) {
   return i - in_chunk + in_chunk % held * team + in_chunk / held;
 }
 
-/// Solves a system of n rows along y for u by a team of threads. The right-hand side is r_of(i),
+/// Solves a system of n rows along y for u with a team of threads. The right-hand side is r_of(i),
 /// which must be 0 beyond the end. A system that does not fit into the team is solved in chunks.
 /// Each chunk, except for the last one, stores d in u.
 template <int team, int held, typename Real, typename ValueOf>
@@ -122,7 +122,7 @@ __global__ void factorise_x(State<Real> s, unsigned g) {
     }
 }
 
-/// Computes the factors along y in one thread; rows beyond the last one get the factors of x = 0.
+/// Computes the factors along y in one thread; rows beyond the end get those of the row x = 0.
 template <typename Real, int team, int held>
 __global__ void factorise_y(State<Real> s) {
   const Real half = 0.5;
@@ -150,8 +150,8 @@ __global__ void factorise_y(State<Real> s) {
 template <typename Real>
 constexpr unsigned batch_of = 64 / sizeof(Real);
 
-/// Computes V = Ly R and eliminates (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V down a column by
-/// the Thomas algorithm; stores d in u. `var` is the variance without its factor for x.
+/// Computes V = Ly R and reduces (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V down a column to
+/// U'(i) = d(i) + e(i) U'(i + 1). Stores d in u. `var` lacks the variance's factor for x.
 template <typename Real>
 __device__ void eliminate_column(const State<Real>& s, View<Real, 2> inverse_x, Real var,
                                  unsigned k, unsigned j) {

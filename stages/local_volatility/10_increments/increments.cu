@@ -3,7 +3,7 @@
 ///          applied to R as its right-hand side, and its solution is the right-hand side along y.
 /// Legal:   the same expression is subtracted from both sides of each system, so the scheme is the
 ///          same up to rounding. Rows of an operator sum to zero, so differences suffice.
-/// Expect:  a step moves 7 values per point instead of 8, which saves little; f32 gains digits.
+/// Expect:  a step moves 7 values per point instead of 8, which saves little; f32 is more accurate.
 /// Run:     ./climb local_volatility --stages 09,10 --precision f64,f32
 /// Next:    11_grid_per_block keeps a grid in a thread block for the entire time loop.
 
@@ -26,7 +26,7 @@ using staircase::row;
 using staircase::rows;
 using staircase::View;
 
-/// Number of rows for which factors along y are stored: a multiple of the chunk of tridag().
+/// Number of rows for which factors along y are stored: a multiple of tridag()'s chunk size.
 inline std::size_t padded(std::size_t num_y) { return (num_y / 1024 + 1) * 1024; }
 
 // [state]
@@ -40,7 +40,7 @@ struct State : OneGrid<Real> {
 };
 // [state]
 
-/// Returns t / q, given 1 / q, rounded once like a division. A product alone is rounded twice.
+/// Returns t / q, rounded once like a division, given 1 / q. The product alone is rounded twice.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
@@ -122,7 +122,7 @@ __global__ void factorise_x(State<Real> s, unsigned g) {
     }
 }
 
-/// Computes the factors along y in one thread; rows beyond the last one get the factors of x = 0.
+/// Computes the factors along y in one thread; rows beyond the end get those of the row x = 0.
 template <typename Real, int team, int held>
 __global__ void factorise_y(State<Real> s) {
   const Real half = 0.5;
@@ -150,8 +150,8 @@ __global__ void factorise_y(State<Real> s) {
 template <typename Real>
 constexpr unsigned batch_of = 64 / sizeof(Real);
 
-/// Eliminates (1 / dt - Lx / 2) W = (Lx + Ly) R / 2 down a column by the Thomas algorithm; stores d
-/// in w. `var` is the variance without its factor for x.
+/// Reduces (1 / dt - Lx / 2) W = (Lx + Ly) R / 2 down a column to W(i) = d(i) + e(i) W(i + 1).
+/// Stores d in w. `var` is the variance without its factor for x.
 template <typename Real>
 __device__ void eliminate_column(const State<Real>& s, View<Real, 2> inverse_x, Real var,
                                  unsigned k, unsigned j) {

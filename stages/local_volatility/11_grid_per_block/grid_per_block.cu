@@ -66,7 +66,7 @@ __device__ Real enter(Linear<Real>* segments, Linear<Real> mine, const Shape& sh
 // [enter]
 
 // [columns]
-/// Starts to copy the inverse pivots of a time step; each thread copies those that it alone reads.
+/// Starts copying the inverse pivots of a time step to shared memory; each thread copies its own.
 template <typename Real>
 __device__ void fetch(const State<Real>& s, const Strip<Real>& strip, const Column<Real>& c,
                       unsigned step) {
@@ -94,7 +94,7 @@ __device__ Neighbours<Real> beside(const Strip<Real>& strip, const Shape& shape,
 }
 
 /// Computes W = (1 / dt - Lx / 2)^-1 (Lx + Ly) R / 2 from W = Ly R / 2; `var_t` is the factor of
-/// the variance for the time. Then starts to copy the inverse pivots of the step `next`.
+/// the variance for the time. Then starts the copies of the inverse pivots of step `next`.
 template <typename Real>
 __device__ void solve_columns(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
                               const Column<Real>& c, Real var_t, unsigned next) {

@@ -3,7 +3,7 @@
 ///          values at the edges of strips. The launch has as many clusters as the GPU can hold.
 /// Legal:   segments of a column are combined in the same order, in whichever block they are. A
 ///          barrier of the cluster replaces the barrier of the block wherever blocks exchange data.
-/// Expect:  no memory traffic except for the factors; waits of blocks for each other are the limit.
+/// Expect:  only the factors cause memory traffic; waits of blocks for each other are the limit.
 /// Run:     ./climb local_volatility --stages 09-12
 /// Next:    13_adjoint_sweep does all time steps once, and all options use the result.
 
@@ -47,8 +47,8 @@ __global__ void factorise_x(State<Real> s, unsigned g) {
 // [factorise]
 
 // [enter]
-/// Applies the functions of the blocks before this one to zero, if each block has one segment of a
-/// column. Reads a batch of functions before the first of them is needed.
+/// If each block has one segment of a column: applies the functions of the blocks before this one
+/// to zero. Reads a batch of functions before it needs the first of them.
 template <int direction, typename Real>
 __device__ Real enter_block(Linear<Real>* segment) {
   constexpr unsigned batch = 8;
@@ -96,7 +96,7 @@ __device__ Real enter(Linear<Real>* segments, Linear<Real> mine, const ShapeWith
 // [enter]
 
 // [columns]
-/// Starts to copy the inverse pivots of a time step; each thread copies those that it alone reads.
+/// Starts copying the inverse pivots of a time step to shared memory; each thread copies its own.
 template <unsigned held, typename Real>
 __device__ void fetch(const State<Real>& s, const Strip<Real>& strip, const Column<Real>& c,
                       unsigned step) {
@@ -130,7 +130,7 @@ __device__ Neighbours<Real> beside(const Strip<Real>& strip, const ShapeWith<hel
 }
 
 /// Computes W = (1 / dt - Lx / 2)^-1 (Lx + Ly) R / 2 from W = Ly R / 2; `var_t` is the factor of
-/// the variance for the time. Then starts to copy the inverse pivots of the step `next`.
+/// the variance for the time. Then starts the copies of the inverse pivots of step `next`.
 template <unsigned held, typename Real>
 __device__ void solve_columns(const State<Real>& s, const ShapeWith<held>& shape,
                               const Strip<Real>& strip, const Column<Real>& c, Real var_t,
@@ -261,7 +261,7 @@ Prices<Real> solve_with(const Problem& problem, staircase::Timeline& timeline) {
 }
 
 /// Solves with short segments if a cluster then needs at most 8 blocks and the GPU can hold the
-/// grids of all options at the same time; with long ones otherwise.
+/// grids of all options at the same time; with long segments otherwise.
 template <typename Real>
 Prices<Real> solve(const Problem& problem, staircase::Timeline& timeline) {
   staircase::require_clusters();

@@ -2,8 +2,8 @@
 /// From:    00_original
 /// Changed: one adjoint sweep over time replaces one sweep per option. It runs from today to
 ///          maturity, with the transposed steps of the scheme, and carries weights of the payoff.
-/// Legal:   a step is linear in R, so the product of point, steps and payoff may be grouped from
-///          the left or from the right. Both results are equal up to rounding.
+/// Legal:   a step is linear in R, so the product of starting weights, steps and payoff may be
+///          grouped from the left or from the right. Both results are equal up to rounding.
 /// Expect:  any number of options takes the time that stage 00 takes for one option.
 /// Run:     ./climb local_volatility --stages 00,13
 /// Next:    14_adjoint_hoisted hoists the work that all steps share.
@@ -78,9 +78,9 @@ void update_params(const Problem& problem, std::size_t g, State<Real>& state) {
 // [update_params]
 
 // [tridag]
-/// Solves the transpose of a tridiagonal system (diagonals a, b, c of the matrix itself, right-hand
-/// side r) for u by the Thomas algorithm, and stores the pivots in w. r and u may be the same
-/// array.
+/// Solves the transpose of a tridiagonal system (diagonals a, b, c of the original matrix,
+/// right-hand side r) for u by the Thomas algorithm, and stores the pivots in w. r and u may be the
+/// same array.
 template <typename Real>
 void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r, View<Real, 1> u,
             View<Real, 1> w) {

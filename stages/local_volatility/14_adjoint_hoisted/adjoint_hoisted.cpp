@@ -92,9 +92,9 @@ void factorise_y(Real var_y, Real dt_inv, State<Real>& state) {
 // [factorise_y]
 
 // [tridag]
-/// Solves the transpose of a tridiagonal system (diagonals a, b, c of the matrix itself, right-hand
-/// side r) for u by the Thomas algorithm, and stores the pivots in w. r and u may be the same
-/// array.
+/// Solves the transpose of a tridiagonal system (diagonals a, b, c of the original matrix,
+/// right-hand side r) for u by the Thomas algorithm, and stores the pivots in w. r and u may be the
+/// same array.
 template <typename Real>
 void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r, View<Real, 1> u,
             View<Real, 1> w) {
@@ -113,7 +113,7 @@ void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r, 
 
 // [step]
 /// Computes z = (1 / dt - Ly' / 2)^-1 z, one system per i, with the factors of the matrix. The
-/// transposed upper factor comes first.
+/// first solve uses the transposed upper factor.
 template <typename Real>
 void solve_y(State<Real>& s) {
   for (std::size_t i = 0; i < s.num_x; ++i) {

@@ -93,7 +93,7 @@ void factorise_y(Real var_y, Real dt_inv, State<Real>& state) {
 
 // [step]
 /// Computes z = (1 / dt - Ly' / 2)^-1 z, one system per i, with the factors of the matrix. The
-/// transposed upper factor comes first.
+/// first solve uses the transposed upper factor.
 template <typename Real>
 void solve_y(State<Real>& s) {
   for (std::size_t i = 0; i < s.num_x; ++i) {

@@ -22,8 +22,8 @@ using staircase::check;
 using staircase::Cluster;
 
 // [enter]
-/// Applies the functions of the blocks before this one to zero, if each block has one segment of a
-/// column. Reads a batch of functions before the first of them is needed.
+/// If each block has one segment of a column: applies the functions of the blocks before this one
+/// to zero. Reads a batch of functions before it needs the first of them.
 template <int direction, typename Real>
 __device__ Real enter_block(Linear<Real>* segment) {
   constexpr unsigned batch = 8;
@@ -71,8 +71,8 @@ __device__ Real enter(Linear<Real>* segments, Linear<Real> mine, const Shape& sh
 // [enter]
 
 // [columns]
-/// Reads the inverse pivots of a segment in a time step. Rows after the last row of the grid read
-/// the pivot of the last row, by which they multiply zeros.
+/// Reads the inverse pivots of a segment in a time step. Rows after the last row of the grid get
+/// the inverse pivot of the last row, and multiply only zeros by it.
 template <typename Real>
 __device__ void load(const State<Real>& s, const Column<Real>& c, unsigned step,
                      Real (&inverse)[held_x]) {
@@ -81,7 +81,7 @@ __device__ void load(const State<Real>& s, const Column<Real>& c, unsigned step,
   for (unsigned m = 0; m < held_x; ++m) inverse[m] = from[min(m, c.last) * s.num_y];
 }
 
-/// Computes p = (1 / dt - Lx' / 2)^-1 q in place of q. `inverse` gets the pivots of step `next`.
+/// Computes p = (1 / dt - Lx' / 2)^-1 q in place of q, then loads `inverse` for step `next`.
 template <typename Real>
 __device__ void solve_columns(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
                               const Column<Real>& c, unsigned next, Real (&inverse)[held_x]) {
@@ -121,8 +121,8 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
 // [columns]
 
 // [rows]
-/// Computes w = q = (1 / dt - Ly' / 2)^-1 2 z / dt as 2 z plus an increment, for a smaller error. z
-/// becomes q - z, which add() needs, so that q takes no registers meanwhile.
+/// Computes w = q = (1 / dt - Ly' / 2)^-1 2 z / dt as 2 z plus an increment, for a smaller error.
+/// Replaces z by q - z, which add() needs, so q takes no registers until then.
 template <typename Real>
 __device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, OfRows<Real>& z) {
   OfRows<Real> b;  // finally the increment
@@ -157,8 +157,8 @@ __device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, OfR
   }
 }
 
-/// Computes z of the next step, z + (Lx' + Ly') p / 2, from q - z and from p in w, with
-/// Lx' p / 2 = p / dt - q.
+/// Computes z + (Lx' + Ly') p / 2, the z of the next step, from q - z (in z) and p (in w). Here,
+/// Lx' p / 2 is p / dt - q.
 template <typename Real>
 __device__ void add(const Strip<Real>& strip, const Rows<Real>& rows, Real dt_inv,
                     OfRows<Real>& z) {

@@ -1,6 +1,6 @@
 /// \file
-/// Changed: segments of a column exchange data once per step instead of twice. Each one publishes
-///          its effect on the values that enter at its two ends, and one block combines them.
+/// Changed: segments of a column exchange data once per step, not twice. Each segment publishes its
+///          effect on the values that enter at its two ends, and one block combines them.
 /// Legal:   a segment depends linearly on the values that enter at its two ends, so the solutions
 ///          may be superposed (the partition method).
 /// Expect:  latency is the limit: two waits for other blocks per step, and the work in between.
@@ -26,8 +26,8 @@ struct Barriers {
   TransferBarrier combined, entered;
 };
 
-/// Computes the values that enter each segment of the columns that this block combines, one lane
-/// per segment, and sends them to the blocks of the segments.
+/// Computes the values that enter each segment of the columns that this block combines, with one
+/// lane per segment. Sends these values to the blocks of the segments.
 template <typename Real>
 __device__ void join(const Strip<Real>& strip, const Shape& shape, const Column<Real>& c,
                      unsigned num_y, Barriers& barriers) {
@@ -79,8 +79,8 @@ __device__ Ends<Real> exchange(const Strip<Real>& strip, const Shape& shape, con
   return {of_segment[0], of_segment[threads_of_strip]};
 }
 
-/// Reads the inverse pivots of a segment in a time step. Rows after the last row of the grid read
-/// the pivot of the last row, by which they multiply zeros.
+/// Reads the inverse pivots of a segment in a time step. Rows after the last row of the grid get
+/// the inverse pivot of the last row, and multiply only zeros by it.
 template <typename Real, unsigned held>
 __device__ void load(const State<Real>& s, const Column<Real>& c, unsigned step,
                      Real (&inverse)[held]) {
@@ -126,8 +126,8 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
 // [columns]
 
 // [rows]
-/// Computes w = q = (1 / dt - Ly' / 2)^-1 2 z / dt as 2 z plus an increment, for a smaller error. z
-/// becomes q - z, which add() needs, so that q takes no registers meanwhile.
+/// Computes w = q = (1 / dt - Ly' / 2)^-1 2 z / dt as 2 z plus an increment, for a smaller error.
+/// Replaces z by q - z, which add() needs, so q takes no registers until then.
 template <typename Real, unsigned count>
 __device__ void solve_rows(const Strip<Real>& strip, const Rows<Real, count>& rows,
                            OfRows<Real, count>& z) {
@@ -163,8 +163,8 @@ __device__ void solve_rows(const Strip<Real>& strip, const Rows<Real, count>& ro
   }
 }
 
-/// Computes z of the next step, z + (Lx' + Ly') p / 2, from q - z and from p in w, with
-/// Lx' p / 2 = p / dt - q.
+/// Computes z + (Lx' + Ly') p / 2, the z of the next step, from q - z (in z) and p (in w). Here,
+/// Lx' p / 2 is p / dt - q.
 template <typename Real, unsigned count>
 __device__ void add(const Strip<Real>& strip, const Rows<Real, count>& rows, Real dt_inv,
                     OfRows<Real, count>& z) {

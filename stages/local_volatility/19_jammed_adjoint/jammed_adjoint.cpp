@@ -98,7 +98,7 @@ void factorise_y(Real var_y, Real dt_inv, State<Real>& state) {
 
 // [step]
 /// Computes z = (1 / dt - Ly' / 2)^-1 z for `rows` consecutive systems, with the factors of the
-/// matrix: the transposed upper factor first. `last` has the element computed last of each system.
+/// matrix: the transposed upper factor first. `last` has the previous element of each system.
 template <std::size_t rows, typename Real>
 void solve_rows(std::size_t first, State<Real>& s) {
   const std::size_t n = s.num_y;

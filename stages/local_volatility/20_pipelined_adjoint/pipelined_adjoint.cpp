@@ -121,7 +121,7 @@ struct alignas(64) Progress {
 
 // [step]
 /// Computes z = (1 / dt - Ly' / 2)^-1 z for `rows` consecutive systems, with the factors of the
-/// matrix: the transposed upper factor first. `last` has the element computed last of each system.
+/// matrix: the transposed upper factor first. `last` has the previous element of each system.
 template <std::size_t rows, typename Real>
 void solve_rows(std::size_t first, State<Real>& s) {
   const std::size_t n = s.num_y;
@@ -181,7 +181,7 @@ void substitute_x(Part rows, Part strip, State<Real>& s) {
   }
 }
 
-/// Computes z = (1 / dt + Lx' / 2) p + Ly' (p - z / 2), for the rows of a part.
+/// Computes z = (1 / dt + Lx' / 2) p + Ly' (p - z / 2), for the given rows.
 template <typename Real>
 void apply_explicit(Real dt_inv, Part rows, View<Real, 1> q, State<Real>& s) {
   const Real half = 0.5;
@@ -215,8 +215,8 @@ std::size_t width_of_strip(std::size_t num_y, std::size_t team) {
   return std::max<std::size_t>(lines / (4 * team), 1) * line;
 }
 
-/// Solves the systems along x. `down` and `up` count the strips that each thread has eliminated and
-/// substituted.
+/// Solves the systems along x. `down` and `up` count the strips in which each thread has finished
+/// the elimination and the substitution.
 template <typename Real>
 void solve_x(Real dt_inv, Part rows, std::vector<Progress>& down, std::vector<Progress>& up,
              State<Real>& s) {

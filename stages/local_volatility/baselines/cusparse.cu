@@ -6,8 +6,8 @@
 /// the solves along x and as (j, k, i) along y, and the kernels for the right-hand sides transpose.
 /// The solver needs one matrix per system and overwrites it. All matrices are therefore written
 /// again for each half step, although the options share them; this is the price of the library.
-/// Of the solver's algorithms, Thomas is suitable: the systems are diagonally dominant by rows and
-/// need no pivoting.
+/// The Thomas algorithm is the suitable one of the solver's algorithms: the systems are diagonally
+/// dominant by rows and need no pivoting.
 
 #include "../local_volatility.hpp"
 
@@ -32,11 +32,11 @@ using staircase::row;
 using staircase::rows;
 using staircase::View;
 
-/// cuSPARSE takes the numbers of rows and of systems as int. Its documentation does not state
-/// whether their product must fit into an int, too.
+/// cuSPARSE takes the numbers of rows and of systems as int. The documentation does not state
+/// whether the product of both must fit into an int, too.
 constexpr std::int64_t most_points = std::numeric_limits<int>::max();
 
-/// The number of options that have at most `most_points` points together, but at least one.
+/// The largest number of options with at most `most_points` grid points in total; at least one.
 inline std::int64_t options_at_once(const Problem& problem) {
   const std::int64_t fit = most_points / (problem.num_x * problem.num_y);
   return std::clamp(fit, std::int64_t{1}, problem.outer);
@@ -220,7 +220,7 @@ inline void check(cusparseStatus_t status) {
         std::string("the device failed: ") + cusparseGetErrorString(status) + " (cuSPARSE)");
 }
 
-/// The context of cuSPARSE, which its calls share.
+/// The cuSPARSE context that all calls share.
 class Handle {
  public:
   Handle() { check(cusparseCreate(&handle_)); }
@@ -239,7 +239,7 @@ constexpr auto buffer_size(float) { return cusparseSgtsvInterleavedBatch_bufferS
 constexpr auto gtsv(double) { return cusparseDgtsvInterleavedBatch; }
 constexpr auto gtsv(float) { return cusparseSgtsvInterleavedBatch; }
 
-/// The bytes that cuSPARSE needs to solve `systems` systems of n rows.
+/// The size in bytes of the buffer that cuSPARSE needs to solve `systems` systems of n rows.
 template <typename Real>
 std::size_t buffer_bytes(const Handle& handle, const State<Real>& s, int n, int systems) {
   std::size_t bytes = 0;

@@ -29,8 +29,8 @@ constexpr unsigned of_block = threads * held;  // bodies per block
 // [sizes]
 
 // [inverse root]
-/// Returns 1 / √x, computed by the special function unit. In f32 its error of about 2 roundings is
-/// accepted. In f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less
+/// Returns 1 / √x, computed by the special function unit. In f32, the error of about 2 roundings is
+/// accepted. In f64, the relative error is up to 2⁻²⁰, and a third-order step reduces it to less
 /// than one rounding.
 template <typename T>
 __device__ T inverse_root(T x) {

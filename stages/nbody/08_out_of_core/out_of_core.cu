@@ -3,7 +3,7 @@
 ///          are sliced, and slices of bodies and of source bodies stream through two buffers each.
 /// Legal:   each kernel continues the sums of the previous slice; events ensure that no buffer
 ///          is overwritten before it has been read.
-/// Expect:  any memory budget gives the speed of 06 if each slice has blocks for the whole GPU.
+/// Expect:  any memory budget gives the speed of 06 if each slice has enough blocks for the GPU.
 /// From:    06_register_tiled
 /// Run:     ./climb nbody --stages 06,08
 /// Next:    09_multi_gpu distributes the slices of bodies over all GPUs.
@@ -30,8 +30,8 @@ constexpr unsigned of_block = threads * held;  // bodies per block
 // [sizes]
 
 // [inverse root]
-/// Returns 1 / √x, computed by the special function unit. In f32 its error of about 2 roundings is
-/// accepted. In f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less
+/// Returns 1 / √x, computed by the special function unit. In f32, the error of about 2 roundings is
+/// accepted. In f64, the relative error is up to 2⁻²⁰, and a third-order step reduces it to less
 /// than one rounding.
 template <typename T>
 __device__ T inverse_root(T x) {
@@ -63,7 +63,7 @@ __device__ Body<T> body_or_none(View<const Body<T>, 1> bodies, unsigned i) {
 // [load]
 
 // [evaluate]
-/// Adds the terms of some source bodies to the forces on some bodies.
+/// Adds the terms of the bodies `sources` to the forces on the bodies `bodies`.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     evaluate(View<const Body<T>, 1> bodies, View<const Body<T>, 1> sources, T softening2,

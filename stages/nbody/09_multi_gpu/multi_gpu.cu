@@ -3,7 +3,7 @@
 ///          streams and events, and a host thread that enqueues its work.
 /// Legal:   slices write forces of different bodies, and read nothing that another slice writes;
 ///          all GPUs synchronise after each evaluation.
-/// Expect:  the time of 08 is divided by the number of GPUs, except for the host's part.
+/// Expect:  the time of 08 is divided by the number of GPUs, except for the work of the host.
 /// Run:     ./climb nbody --stages 08,09
 /// Next:    10_split_reductions continues 06, for clusters too small to occupy one GPU.
 
@@ -34,8 +34,8 @@ constexpr unsigned of_block = threads * held;  // bodies per block
 // [sizes]
 
 // [inverse root]
-/// Returns 1 / √x, computed by the special function unit. In f32 its error of about 2 roundings is
-/// accepted. In f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less
+/// Returns 1 / √x, computed by the special function unit. In f32, the error of about 2 roundings is
+/// accepted. In f64, the relative error is up to 2⁻²⁰, and a third-order step reduces it to less
 /// than one rounding.
 template <typename T>
 __device__ T inverse_root(T x) {
@@ -67,7 +67,7 @@ __device__ Body<T> body_or_none(View<const Body<T>, 1> bodies, unsigned i) {
 // [load]
 
 // [evaluate]
-/// Adds the terms of some source bodies to the forces on some bodies.
+/// Adds the terms of the bodies `sources` to the forces on the bodies `bodies`.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     evaluate(View<const Body<T>, 1> bodies, View<const Body<T>, 1> sources, T softening2,
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(threads)
 // [evaluate]
 
 // [GPU]
-/// A GPU with its buffers, the index of its next pair of buffers, and the number of its kernels.
+/// A GPU with its buffers, the index of the next pair of buffers, and the number of its kernels.
 template <typename T>
 struct Gpu : Room<T> {
   Gpu(int number, std::size_t size, staircase::Timeline& timeline)

@@ -1,8 +1,8 @@
 /// \file
 /// From:    11_short_last_wave
 /// Changed: each GPU owns a part of the bodies and predicts and corrects only these. It has a copy
-///          of all predicted bodies; in each step it copies bodies of other GPUs from their memory.
-/// Legal:   only one GPU writes each body. An evaluation begins after all copies have
+///          of all predicted bodies; in each step, it copies bodies from the memory of other GPUs.
+/// Legal:   a single GPU writes each body. An evaluation begins after all copies have
 ///          arrived, and the next prediction after all other GPUs have copied.
 /// Expect:  the time of 11 is divided by the number of GPUs; each step adds a few copies.
 /// Run:     ./climb nbody --stages 11,12
@@ -33,8 +33,8 @@ constexpr unsigned most_parts = 32;            // partial sums per body
 // [sizes]
 
 // [inverse root]
-/// Returns 1 / √x, computed by the special function unit. In f32 its error of about 2 roundings is
-/// accepted. In f64 its relative error is up to 2⁻²⁰, and a third-order step reduces it to less
+/// Returns 1 / √x, computed by the special function unit. In f32, the error of about 2 roundings is
+/// accepted. In f64, the relative error is up to 2⁻²⁰, and a third-order step reduces it to less
 /// than one rounding.
 template <typename T>
 __device__ T inverse_root(T x) {
@@ -66,7 +66,7 @@ __device__ Body<T> body_or_none(View<const Body<T>, 1> bodies, unsigned i) {
 // [load]
 
 // [evaluate]
-/// Computes the forces on some bodies as sums over all source bodies.
+/// Computes the forces on `bodies` as sums over the source bodies `all`.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     evaluate(View<const Body<T>, 1> bodies, View<const Body<T>, 1> all, T softening2,
@@ -166,7 +166,7 @@ struct Gpu {
 // [GPU]
 
 // [gather]
-/// All-gather: each GPU copies the predicted bodies of every other GPU, once they are computed.
+/// All-gather: each GPU copies the predicted bodies of every other GPU after their computation.
 void gather(auto& gpus) {
   staircase::for_each_gpu(gpus, [&](auto& gpu) {
     for (const auto& other : gpus) {

@@ -2,7 +2,7 @@
 /// A detour: a kernel as a compiler may generate it from the loops. Such a compiler maps loops to
 /// threads and keeps every array in memory. The sums are elements of an array, so each term is
 /// added in global memory. Each launch adds the terms of 32 source bodies, and a grid of 32 blocks
-/// of 32 threads strides over the bodies. README.md of the workload counts the cost.
+/// of 32 threads strides over the bodies. README.md of the workload quantifies the cost.
 
 #include "../nbody.hpp"
 

@@ -1,6 +1,6 @@
 /// \file
 /// Changed: the loops are interchanged. As soon as an unknown has been computed, its contributions
-///          are subtracted from all equations below. `rest` has the updated right-hand sides.
+///          are subtracted from all equations below. `rest` contains the updated right-hand sides.
 /// Legal:   each equation subtracts the same products as in stage 00, in the same order.
 /// Expect:  the time is longer than in stage 00, because the inner loop reads L down a column. But
 ///          the iterations of this loop are independent.

@@ -1,8 +1,8 @@
 /// \file
 /// Changed: in one parallel region, threads share the rows below and wait for each other at one
 ///          barrier per column. Each thread computes the quotient, and one thread stores it.
-/// Legal:   an iteration of the inner loop writes only the rest of its own row. No thread writes
-///          the rest of row i any more when the threads divide it.
+/// Legal:   an iteration of the inner loop writes only its row's element of `rest`. When the
+///          threads divide element i, no thread writes this element any more.
 /// Expect:  there are n barriers. Unless n is large, a barrier takes longer than the work between
 ///          two barriers.
 /// Run:     ./climb triangular_solve --stages 01,02

@@ -31,8 +31,8 @@ T product(View<const T, 2> l, View<const T, 1> x, std::size_t i, std::size_t fir
 // [product]
 
 // [substitute]
-/// Blocked forward substitution: solves 64 equations, then subtracts their unknowns from all
-/// equations below.
+/// Blocked forward substitution: solves 64 equations, then subtracts the contributions of their
+/// unknowns from all equations below.
 template <typename T>
 void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> rest, View<T, 1> x) {
   const std::size_t n = l.extent(0);

@@ -1,8 +1,8 @@
 /// \file
 /// Changed: the loop over the rows below is a kernel with one thread per row, launched once per
 ///          column. The first thread also stores the unknown.
-/// Legal:   a thread writes only the rest of its own row. Kernels of a stream run one after the
-///          other, so the rest of row i is complete when kernel i divides it.
+/// Legal:   a thread writes only its row's element of `rest`. Kernels of a stream run one after the
+///          other, so element i is complete when kernel i divides it.
 /// Expect:  the program takes the time of n launches, because each kernel is shorter than a launch.
 /// From:    02_openmp
 /// Run:     ./climb triangular_solve --stages 02,04

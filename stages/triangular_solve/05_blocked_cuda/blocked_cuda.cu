@@ -25,8 +25,8 @@ template <typename T>
 struct Part {
   Pair<T> pairs[held];
 
-  /// Loads the segment that begins at pair `first` of the row. The warp's barrier keeps the
-  /// compiler from using any pair before all of them have been requested.
+  /// Loads the segment that begins at pair `first` of the row. The __syncwarp() keeps the compiler
+  /// from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned m = 0; m < held; ++m)
       pairs[m] = matrix(row, first + m * lanes + threadIdx.x % lanes);
@@ -44,7 +44,7 @@ struct Part {
   }
 };
 
-/// Returns to each thread of a row the sum over the threads of the row.
+/// Returns the sum over the threads of a row to each of these threads.
 template <typename T>
 __device__ T sum_of_row(T sum) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
@@ -72,7 +72,7 @@ __global__ void solve_diagonal(View<const T, 2> l, View<const T, 1> rest, View<T
 // [solve_diagonal]
 
 // [subtract]
-/// Updates all equations below, 64 per thread block, with the 64 unknowns that begin at `first`.
+/// Updates the equations below the 64 unknowns that begin at `first`, 64 rows per thread block.
 template <typename T>
 __global__ void subtract(View<const T, 2> l, View<T, 1> rest, View<const T, 1> x, unsigned first) {
   __shared__ Pair<T> computed[block / 2];
@@ -87,7 +87,7 @@ __global__ void subtract(View<const T, 2> l, View<T, 1> rest, View<const T, 1> x
 // [subtract]
 
 // [substitute]
-/// Block by block: solves 64 equations, then subtracts their unknowns from all equations below.
+/// Block by block: solves 64 equations, then updates all equations below with the new unknowns.
 template <typename T>
 void substitute(View<const T, 2> l, View<T, 1> rest, View<T, 1> x) {
   const unsigned steps = ceil_div(x.extent(0), block);

@@ -1,5 +1,5 @@
 /// \file
-/// Changed: first, a kernel inverts all blocks on the diagonal at the same time. The unknowns of a
+/// Changed: first, one kernel inverts all diagonal blocks of L concurrently. The unknowns of a
 ///          block are then a product with its inverse.
 /// Legal:   the inverse of a block depends on this block of L alone. The product with the inverse
 ///          is rounded differently; the page derives a bound.
@@ -25,8 +25,8 @@ template <typename T>
 struct Part {
   Pair<T> pairs[held];
 
-  /// Loads the segment that begins at pair `first` of the row. The warp's barrier keeps the
-  /// compiler from using any pair before all of them have been requested.
+  /// Loads the segment that begins at pair `first` of the row. The __syncwarp() keeps the compiler
+  /// from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned m = 0; m < held; ++m)
       pairs[m] = matrix(row, first + m * lanes + threadIdx.x % lanes);
@@ -44,7 +44,7 @@ struct Part {
   }
 };
 
-/// Returns to each thread of a row the sum over the threads of the row.
+/// Returns the sum over the threads of a row to each of these threads.
 template <typename T>
 __device__ T sum_of_row(T sum) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
@@ -55,8 +55,8 @@ __device__ T sum_of_row(T sum) {
 
 // [invert]
 /// Inverts a block on the diagonal: solves L Y = 1 row by row. A thread has every fourth pair of a
-/// row of Y, and subtracts the finished rows above. Beyond the last row of L, the diagonal counts
-/// as ones.
+/// row of Y, and subtracts the finished rows above. Beyond the last row of L, diagonal elements are
+/// taken as 1.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     invert(View<const T, 2> l, unsigned n, View<Pair<T>, 2> inverses) {
@@ -108,7 +108,7 @@ __global__ void solve_diagonal(View<const Pair<T>, 2> inverses, View<const T, 1>
 // [solve_diagonal]
 
 // [subtract]
-/// Updates all equations below, 64 per thread block, with the 64 unknowns that begin at `first`.
+/// Updates the equations below the 64 unknowns that begin at `first`, 64 rows per thread block.
 template <typename T>
 __global__ void subtract(View<const T, 2> l, View<T, 1> rest, View<const T, 1> x, unsigned first) {
   __shared__ Pair<T> computed[block / 2];
@@ -123,7 +123,7 @@ __global__ void subtract(View<const T, 2> l, View<T, 1> rest, View<const T, 1> x
 // [subtract]
 
 // [substitute]
-/// Block by block: solves 64 equations, then subtracts their unknowns from all equations below.
+/// Block by block: solves 64 equations, then updates all equations below with the new unknowns.
 template <typename T>
 void substitute(View<const T, 2> l, View<Pair<T>, 2> inverses, View<T, 1> rest, View<T, 1> x) {
   const unsigned steps = ceil_div(x.extent(0), block);

@@ -26,8 +26,8 @@ template <typename T>
 struct Part {
   Pair<T> pairs[held];
 
-  /// Loads the segment that begins at pair `first` of the row. The warp's barrier keeps the
-  /// compiler from using any pair before all of them have been requested.
+  /// Loads the segment that begins at pair `first` of the row. The __syncwarp() keeps the compiler
+  /// from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned m = 0; m < held; ++m)
       pairs[m] = matrix(row, first + m * lanes + threadIdx.x % lanes);
@@ -45,7 +45,7 @@ struct Part {
   }
 };
 
-/// Returns to each thread of a row the sum over the threads of the row.
+/// Returns the sum over the threads of a row to each of these threads.
 template <typename T>
 __device__ T sum_of_row(T sum) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
@@ -57,7 +57,7 @@ __device__ T sum_of_row(T sum) {
 // [invert]
 /// Inverts the block on the diagonal that begins in row `first`: solves L Y = 1 row by row. A
 /// thread has every fourth pair of a row of Y, and subtracts the finished rows above. Beyond the
-/// last row of L, the diagonal counts as ones.
+/// last row of L, diagonal elements are taken as 1.
 template <typename T>
 __device__ Part<T> inverse_of(View<const T, 2> l, unsigned first, unsigned n) {
   __shared__ T own[block][block + 1];
@@ -111,7 +111,7 @@ __device__ void publish(T& unknown, T value) {
 // [flags]
 
 // [substitute_rows]
-/// Solves the 64 equations of the block index that the thread block claims when it starts.
+/// Solves the 64 equations of the block row that the thread block claims when it starts.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     substitute_rows(View<const T, 2> l, View<const T, 1> b, View<T, 1> x,
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(threads)
 // [substitute_rows]
 
 // [substitute]
-/// Solves all equations. Before the launch, all of x is NaN and the counter of blocks is zero.
+/// Solves all equations. Before the launch, all of x must be NaN and the counter of blocks zero.
 template <typename T>
 void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> x, View<unsigned, 1> started) {
   substitute_rows<T><<<ceil_div(x.extent(0), block), threads>>>(l, b, x, started);

@@ -3,7 +3,7 @@
 ///          into two alternating buffers. The kernel is launched once per panel. Unknowns stay on
 ///          the GPU.
 /// Legal:   a panel needs the unknowns above it, which the kernels of earlier panels have
-///          published. Events protect a buffer until it has been read.
+///          published. Events protect a buffer from being overwritten until it has been read.
 /// Expect:  the triangle is read at the rate of PCIe, because the kernel of a panel is shorter than
 ///          the copy of this panel.
 /// Run:     ./climb triangular_solve --stages 08,09
@@ -37,8 +37,8 @@ template <typename T>
 struct Part {
   Pair<T> pairs[held];
 
-  /// Loads the segment that begins at pair `first` of the row. The warp's barrier keeps the
-  /// compiler from using any pair before all of them have been requested.
+  /// Loads the segment that begins at pair `first` of the row. The __syncwarp() keeps the compiler
+  /// from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned m = 0; m < held; ++m)
       pairs[m] = matrix(row, first + m * lanes + threadIdx.x % lanes);
@@ -56,7 +56,7 @@ struct Part {
   }
 };
 
-/// Returns to each thread of a row the sum over the threads of the row.
+/// Returns the sum over the threads of a row to each of these threads.
 template <typename T>
 __device__ T sum_of_row(T sum) {
   for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
@@ -66,9 +66,9 @@ __device__ T sum_of_row(T sum) {
 // [parts]
 
 // [invert]
-/// Inverts a block on the diagonal, of a panel that begins with row `top` of L: solves L Y = 1 row
+/// Inverts a block on the diagonal in a panel that begins with row `top` of L: solves L Y = 1 row
 /// by row. A thread has every fourth pair of a row of Y, and subtracts the finished rows above.
-/// Beyond the last row of L, the diagonal counts as ones.
+/// Beyond the last row of L, diagonal elements are taken as 1.
 template <typename T>
 __device__ Part<T> inverse_of(View<const T, 2> l, unsigned top, unsigned first, unsigned n) {
   __shared__ T own[block][block + 1];
@@ -122,7 +122,7 @@ __device__ void publish(T& unknown, T value) {
 // [flags]
 
 // [substitute_rows]
-/// Solves the 64 equations of a panel whose block index the thread block claims when it starts.
+/// Solves 64 equations of a panel: the block row that the thread block claims when it starts.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     substitute_rows(View<const T, 2> l, View<const T, 1> b, View<T, 1> x, View<unsigned, 1> started,
@@ -155,8 +155,8 @@ __global__ void __launch_bounds__(threads)
 // [substitute_rows]
 
 // [substitute]
-/// Solves the equations of a panel, which begins with row `top` of L, in a stream. Unknowns that
-/// have not been computed yet are NaN.
+/// Solves the equations of a panel, which begins with row `top` of L, asynchronously in a stream.
+/// Unknowns that have not been computed yet are NaN.
 template <typename T>
 void substitute(View<const T, 2> panel, View<const T, 1> b, View<T, 1> x,
                 DeviceArray<unsigned, 1>& started, unsigned top, const Stream& stream) {

@@ -1,8 +1,8 @@
 /// \file
 /// From:    06_inverted_blocks
-/// Changed: any number of right-hand sides, 64 at a time. The products with the inverse and with
-///          the blocks below become products of matrices. A thread block computes a tile of 64 rows
-///          and 64 right-hand sides, and each thread 4 × 4 elements of it.
+/// Changed: the program solves for any number of right-hand sides, 64 at a time. Products with the
+///          inverse and with the blocks below become matrix products. A thread block computes a
+///          tile of 64 rows and 64 right-hand sides, and each thread 4 × 4 elements of it.
 /// Legal:   right-hand sides are independent of each other. Each right-hand side subtracts the same
 ///          products, in another order.
 /// Expect:  one right-hand side takes as long as 64. With many, memory is not the limit.
@@ -33,8 +33,8 @@ struct Part {
 
 // [invert]
 /// Inverts a block on the diagonal: solves L Y = 1 row by row. A thread has every fourth pair of a
-/// row of Y, and subtracts the finished rows above. Beyond the last row of L, the diagonal counts
-/// as ones.
+/// row of Y, and subtracts the finished rows above. Beyond the last row of L, diagonal elements are
+/// taken as 1.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     invert(View<const T, 2> l, unsigned n, View<Pair<T>, 2> inverses) {
@@ -92,7 +92,7 @@ struct Product {
     }
   }
 
-  /// Row and right-hand side of sums(m, s). Neighbouring threads have neighbouring rows.
+  /// The row and the right-hand side of sums(m, s). Neighbouring threads have neighbouring rows.
   static __device__ unsigned row_of(unsigned m) { return threadIdx.x % 16 + 16 * m; }
   static __device__ unsigned side_of(unsigned s) { return threadIdx.x / 16 + 16 * s; }
 };
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(threads)
 // [solve_diagonal]
 
 // [subtract]
-/// Updates all equations below, 64 per thread block, with the 64 unknowns that begin at `first`.
+/// Updates the equations below the 64 unknowns that begin at `first`, 64 rows per thread block.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     subtract(View<const T, 2> l, View<T, 2> rest, View<const T, 2> x, unsigned first) {
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(threads)
 // [subtract]
 
 // [substitute]
-/// Block by block: solves 64 equations, then subtracts their unknowns from all equations below.
+/// Block by block: solves 64 equations, then updates all equations below with the new unknowns.
 template <typename T>
 void substitute(View<const T, 2> l, unsigned n, View<Pair<T>, 2> inverses, View<T, 2> rest,
                 View<T, 2> x) {

@@ -3,7 +3,7 @@
 /// Changed: sixteen threads instead of four share a row, and each thread has elements of four rows
 ///          instead of one. The inverse reaches the threads of its rows through shared memory.
 /// Legal:   the same products are added up in another order.
-/// Expect:  in each step, a quarter as many reads of unknowns from shared memory as in stage 08.
+/// Expect:  each step reads unknowns from shared memory a quarter as often as a step of stage 08.
 /// Run:     ./climb triangular_solve --stages 08,11
 /// Next:    12_two_step_prefetch has two blocks of L in flight.
 
@@ -34,8 +34,8 @@ template <typename T>
 struct Part {
   Pair<T> pairs[share][held];
 
-  /// Loads the segment of the block that begins in a row with pair `first`. The warp's barrier
-  /// keeps the compiler from using any pair before all of them have been requested.
+  /// Loads the segment of the block that begins at pair `first` of row `row`. The __syncwarp()
+  /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned s = 0; s < share; ++s)
       for (unsigned m = 0; m < held; ++m)
@@ -79,7 +79,7 @@ union Diagonal {
 
 /// Inverts the block on the diagonal that begins in row `first`: solves L Y = 1 row by row. A
 /// thread has every fourth pair of a row of Y, and subtracts the finished rows above. Beyond the
-/// last row of L, the diagonal counts as ones.
+/// last row of L, diagonal elements are taken as 1.
 template <typename T>
 __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, Diagonal<T>& diagonal) {
   auto& own = diagonal.own;
@@ -135,7 +135,7 @@ __device__ void publish(T& unknown, T value) {
 // [flags]
 
 // [substitute_rows]
-/// Solves the 64 equations of the block index that the thread block claims when it starts.
+/// Solves the 64 equations of the block row that the thread block claims when it starts.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     substitute_rows(View<const T, 2> l, View<const T, 1> b, View<T, 1> x,
@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(threads)
 // [substitute_rows]
 
 // [substitute]
-/// Solves all equations. Before the launch, all of x is NaN and the counter of blocks is zero.
+/// Solves all equations. Before the launch, all of x must be NaN and the counter of blocks zero.
 template <typename T>
 void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> x, View<unsigned, 1> started) {
   substitute_rows<T><<<ceil_div(x.extent(0), block), threads>>>(l, b, x, started);

@@ -35,8 +35,8 @@ template <typename T>
 struct Part {
   Pair<T> pairs[share][held];
 
-  /// Loads the segment of the block that begins in a row with pair `first`. The warp's barrier
-  /// keeps the compiler from using any pair before all of them have been requested.
+  /// Loads the segment of the block that begins at pair `first` of row `row`. The __syncwarp()
+  /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned s = 0; s < share; ++s)
       for (unsigned m = 0; m < held; ++m)
@@ -80,7 +80,7 @@ union Diagonal {
 
 /// Inverts the block on the diagonal that begins in row `first`: solves L Y = 1 row by row. A
 /// thread has every fourth pair of a row of Y, and subtracts the finished rows above. Beyond the
-/// last row of L, the diagonal counts as ones.
+/// last row of L, diagonal elements are taken as 1.
 template <typename T>
 __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, Diagonal<T>& diagonal) {
   auto& own = diagonal.own;
@@ -136,7 +136,7 @@ __device__ void publish(T& unknown, T value) {
 // [flags]
 
 // [substitute_rows]
-/// Solves the 64 equations of the block index that the thread block claims when it starts.
+/// Solves the 64 equations of the block row that the thread block claims when it starts.
 template <typename T>
 __global__ void __launch_bounds__(threads, 2)
     substitute_rows(View<const T, 2> l, View<const T, 1> b, View<T, 1> x,
@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(threads, 2)
 // [substitute_rows]
 
 // [substitute]
-/// Solves all equations. Before the launch, all of x is NaN and the counter of blocks is zero.
+/// Solves all equations. Before the launch, all of x must be NaN and the counter of blocks zero.
 template <typename T>
 void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> x, View<unsigned, 1> started) {
   substitute_rows<T><<<ceil_div(x.extent(0), block), threads>>>(l, b, x, started);

@@ -39,8 +39,8 @@ template <typename T>
 struct Part {
   Pair<T> pairs[share][held];
 
-  /// Loads the segment of the block that begins in a row with pair `first`. The warp's barrier
-  /// keeps the compiler from using any pair before all of them have been requested.
+  /// Loads the segment of the block that begins at pair `first` of row `row`. The __syncwarp()
+  /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned s = 0; s < share; ++s)
       for (unsigned m = 0; m < held; ++m)
@@ -75,9 +75,9 @@ __device__ T sum_of_row(T (&sums)[share]) {
 // [parts]
 
 // [invert]
-/// Inverts squares of 2 `half` rows whose two diagonal squares of `half` rows have been inverted.
-/// The inverse of [A 0; C B] is [A⁻¹ 0; −B⁻¹CA⁻¹ B⁻¹]. In each of the two products, a thread
-/// computes `mine` elements of one column of its square.
+/// Inverts squares of 2 * `half` rows whose two diagonal squares of `half` rows are inverted
+/// already. The inverse of [A 0; C B] is [A⁻¹ 0; −B⁻¹CA⁻¹ B⁻¹]. In each of the two products, a
+/// thread computes `mine` elements of one column of its square.
 template <unsigned half, typename T>
 __device__ void double_squares(T (&square)[block][block], T (&product)[block * block / 4]) {
   constexpr unsigned elements = block / 2 * half, step = elements < threads ? elements : threads;
@@ -110,7 +110,7 @@ __device__ void double_squares(T (&square)[block][block], T (&product)[block * b
 }
 
 /// Inverts the block on the diagonal that begins in row `first`, and loads its neighbour on the
-/// left. Beyond the last row of L, the diagonal counts as ones.
+/// left. Beyond the last row of L, diagonal elements are taken as 1.
 template <typename T>
 __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, T (&square)[block][block],
                        View<Pair<T>, 2> neighbour) {
@@ -138,8 +138,8 @@ __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, T (&squar
 // [invert]
 
 // [precompute]
-/// Computes a thread's segment of minus the product of the inverse and its neighbour. The inverse
-/// is zero above its diagonal, so a warp reads its columns only up to the last row of the warp.
+/// Computes a thread's segment of the negative product of the inverse and the left neighbour. The
+/// inverse is zero above its diagonal, so a warp reads columns only up to its own last row.
 template <typename T>
 __device__ void precompute(const T (&inverse)[block][block], View<Pair<T>, 2> neighbour,
                            Part<T>& product) {
@@ -205,7 +205,7 @@ __device__ void poll(Seen<T>& seen, View<T, 1> x, unsigned number) {
 // [poll]
 
 // [substitute_rows]
-/// Solves the 64 equations of the block index that the thread block claims when it starts.
+/// Solves the 64 equations of the block row that the thread block claims when it starts.
 template <typename T>
 __global__ void __launch_bounds__(all_threads)
     substitute_rows(View<const T, 2> l, View<const T, 1> b, View<T, 1> x,
@@ -270,7 +270,7 @@ __global__ void __launch_bounds__(all_threads)
 // [substitute_rows]
 
 // [substitute]
-/// Solves all equations. Before the launch, all of x is NaN and the counter of blocks is zero.
+/// Solves all equations. Before the launch, all of x must be NaN and the counter of blocks zero.
 template <typename T>
 void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> x, View<unsigned, 1> started) {
   const std::size_t bytes = sizeof(Pair<T>[block][block / 2]);

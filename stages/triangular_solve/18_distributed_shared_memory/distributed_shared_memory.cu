@@ -44,8 +44,8 @@ template <typename T>
 struct Part {
   Pair<T> pairs[share][held];
 
-  /// Loads the segment of the block that begins in a row with pair `first`. The warp's barrier
-  /// keeps the compiler from using any pair before all of them have been requested.
+  /// Loads the segment of the block that begins at pair `first` of row `row`. The __syncwarp()
+  /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned s = 0; s < share; ++s)
       for (unsigned m = 0; m < held; ++m)
@@ -86,7 +86,7 @@ template <typename T>
 struct Staged {
   Pair<T> pairs[ahead][share][held][threads];
 
-  /// Starts to copy a thread's segment of the block that begins in a row with pair `first`.
+  /// Starts the copy of a thread's segment of the block that begins at pair `first` of row `row`.
   __device__ void start(unsigned step, View<const Pair<T>, 2> matrix, unsigned row,
                         unsigned first) {
     for (unsigned s = 0; s < share; ++s)
@@ -96,7 +96,7 @@ struct Staged {
             &matrix(row + first_row() + s, first + m * across + lane_position()), sizeof(Pair<T>));
   }
 
-  /// The segment that start() has copied. The caller has waited for the copy.
+  /// The segment that start() has copied. The caller must have waited for the copy.
   __device__ Part<T> part(unsigned step) const {
     Part<T> part;
     for (unsigned s = 0; s < share; ++s)
@@ -107,9 +107,9 @@ struct Staged {
 // [staged]
 
 // [invert]
-/// Inverts squares of 2 `half` rows whose two diagonal squares of `half` rows have been inverted.
-/// The inverse of [A 0; C B] is [A⁻¹ 0; −B⁻¹CA⁻¹ B⁻¹]. In each of the two products, a thread
-/// computes `mine` elements of one column of its square.
+/// Inverts squares of 2 * `half` rows whose two diagonal squares of `half` rows are inverted
+/// already. The inverse of [A 0; C B] is [A⁻¹ 0; −B⁻¹CA⁻¹ B⁻¹]. In each of the two products, a
+/// thread computes `mine` elements of one column of its square.
 template <unsigned half, typename T>
 __device__ void double_squares(T (&square)[block][block], T (&product)[block * block / 4]) {
   constexpr unsigned elements = block / 2 * half, step = elements < threads ? elements : threads;
@@ -142,7 +142,7 @@ __device__ void double_squares(T (&square)[block][block], T (&product)[block * b
 }
 
 /// Inverts the block on the diagonal that begins in row `first`, and loads its neighbour on the
-/// left. Beyond the last row of L, the diagonal counts as ones.
+/// left. Beyond the last row of L, diagonal elements are taken as 1.
 template <typename T>
 __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, T (&square)[block][block],
                        View<Pair<T>, 2> neighbour) {
@@ -170,8 +170,8 @@ __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, T (&squar
 // [invert]
 
 // [precompute]
-/// Computes a thread's segment of minus the product of the inverse and its neighbour. The inverse
-/// is zero above its diagonal, so a warp reads its columns only up to the last row of the warp.
+/// Computes a thread's segment of the negative product of the inverse and the left neighbour. The
+/// inverse is zero above its diagonal, so a warp reads columns only up to its own last row.
 template <typename T>
 __device__ void precompute(const T (&inverse)[block][block], View<Pair<T>, 2> neighbour,
                            Part<T>& product) {
@@ -207,7 +207,7 @@ __device__ Pair<T> wait_for(T& one, T& other) {
 
 // [poll]
 /// The unknowns that a thread block receives. Unknowns of other clusters pass through a ring buffer
-/// from the warp that polls. Other thread blocks of its cluster store their unknowns here directly.
+/// from the warp that polls. Other thread blocks of the cluster store their unknowns here directly.
 template <typename T>
 struct Seen {
   Pair<T> computed[slots][block / 2], computed_near[together][block / 2];
@@ -224,7 +224,7 @@ struct Seen {
   }
 };
 
-/// Initialises the barriers; called by one thread.
+/// Initialises the barriers; exactly one thread must call this function.
 template <typename T>
 __device__ void init(Seen<T>& seen) {
   for (TransferBarrier& full : seen.full_near) full.init(1);
@@ -233,7 +233,7 @@ __device__ void init(Seen<T>& seen) {
     full.arrive_and_expect(sizeof(seen.computed_near[0]));
 }
 
-/// Polls for the unknowns of all blocks before this cluster.
+/// Polls for the unknowns of all block rows before this cluster.
 template <typename T>
 __device__ void poll(Seen<T>& seen, View<T, 1> x, unsigned near) {
   const unsigned lane = threadIdx.x % 32;
@@ -248,7 +248,7 @@ __device__ void poll(Seen<T>& seen, View<T, 1> x, unsigned near) {
 }
 
 /// Publishes an unknown to the later thread blocks of the cluster and to all other clusters. Each
-/// of a row's four threads serves every fourth of these thread blocks. NaN means "not yet
+/// of a row's four threads writes to every fourth of these thread blocks. NaN means "not yet
 /// published", so infinity is stored for an unknown that is NaN.
 template <typename T>
 __device__ void publish(Seen<T>& seen, View<T, 1> x, unsigned row, T value) {

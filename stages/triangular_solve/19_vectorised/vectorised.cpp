@@ -19,8 +19,8 @@ namespace triangular_solve {
 using staircase::View;
 
 // [substitute]
-/// Blocked forward substitution: solves 64 equations, then subtracts their unknowns from all
-/// equations below.
+/// Blocked forward substitution: solves 64 equations, then subtracts the contributions of their
+/// unknowns from all equations below.
 template <typename T>
 void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> x) {
   static const auto update =

@@ -5,7 +5,7 @@
 /// Legal:   the same products are computed, and added up in another order.
 /// Expect:  the time before the first link is several microseconds shorter.
 /// Run:     ./climb triangular_solve --stages 18,21
-/// Next:    21_tensor_core_inversion inverts diagonal blocks on tensor cores.
+/// Next:    nothing; this is the last stage.
 
 #include "../pairs.hpp"
 
@@ -48,8 +48,8 @@ template <typename T>
 struct Part {
   Pair<T> pairs[share][held];
 
-  /// Loads the segment of the block that begins in a row with pair `first`. The warp's barrier
-  /// keeps the compiler from using any pair before all of them have been requested.
+  /// Loads the segment of the block that begins at pair `first` of row `row`. The __syncwarp()
+  /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned s = 0; s < share; ++s)
       for (unsigned m = 0; m < held; ++m)
@@ -90,7 +90,7 @@ template <typename T>
 struct Staged {
   Pair<T> pairs[ahead][share][held][threads];
 
-  /// Starts to copy a thread's segment of the block that begins in a row with pair `first`.
+  /// Starts the copy of a thread's segment of the block that begins at pair `first` of row `row`.
   __device__ void start(unsigned step, View<const Pair<T>, 2> matrix, unsigned row,
                         unsigned first) {
     for (unsigned s = 0; s < share; ++s)
@@ -100,7 +100,7 @@ struct Staged {
             &matrix(row + first_row() + s, first + m * across + lane_position()), sizeof(Pair<T>));
   }
 
-  /// The segment that start() has copied. The caller has waited for the copy.
+  /// The segment that start() has copied. The caller must have waited for the copy.
   __device__ Part<T> part(unsigned step) const {
     Part<T> part;
     for (unsigned s = 0; s < share; ++s)
@@ -115,7 +115,7 @@ struct Staged {
 template <typename T>
 using Square = T[block][pitch];
 
-/// Adds products of 16 rows of a and 8 `count` columns of b to c. Each product has 8 `steps` terms.
+/// Adds products of 16 rows of a and 8 * `count` columns of b to c, each with 8 * `steps` terms.
 template <unsigned count, typename T, unsigned pitch_a, unsigned pitch_b>
 __device__ void multiply(const T (*a)[pitch_a], unsigned of_a, const T (*b)[pitch_b], unsigned of_b,
                          unsigned steps, T (&c)[count][4]) {
@@ -149,8 +149,8 @@ __device__ void store(const T (&c)[count][4], T sign, T (*to)[pitch], unsigned o
 // [products]
 
 // [invert]
-/// Inverts a square of 16 × 16 elements on the diagonal from `first` on, whose diagonal contains
-/// reciprocals. Called by a warp. A lane computes a column of the inverse.
+/// Inverts, in one warp, the square of 16 × 16 elements on the diagonal that begins at `first`. On
+/// entry, the diagonal contains reciprocals. A lane computes a column of the inverse.
 template <typename T>
 __device__ void invert_leaf(Square<T>& square, unsigned first) {
   const unsigned column = threadIdx.x % leaf;
@@ -169,9 +169,9 @@ __device__ void invert_leaf(Square<T>& square, unsigned first) {
     for (unsigned i = 0; i < leaf; ++i) square[first + i][first + column] = x[i];
 }
 
-/// Inverts squares of 2 `half` rows whose two diagonal squares of `half` rows have been inverted.
-/// The inverse of [A 0; C B] is [A⁻¹ 0; −B⁻¹CA⁻¹ B⁻¹]. In each of the two products, a warp computes
-/// 16 × 8 elements.
+/// Inverts squares of 2 * `half` rows whose two diagonal squares of `half` rows are inverted
+/// already. The inverse of [A 0; C B] is [A⁻¹ 0; −B⁻¹CA⁻¹ B⁻¹]. In each of the two products, a warp
+/// computes 16 × 8 elements.
 template <unsigned half, typename T>
 __device__ void double_squares(Square<T>& square, T (&product)[block / 2][block / 2 + 4]) {
   constexpr unsigned across_half = half / 8, of_square = half / 16 * across_half;
@@ -193,7 +193,7 @@ __device__ void double_squares(Square<T>& square, T (&product)[block / 2][block 
 }
 
 /// Inverts the block on the diagonal that begins in row `first`, and loads its neighbour on the
-/// left. Beyond the last row of L, the diagonal counts as ones.
+/// left. Beyond the last row of L, diagonal elements are taken as 1.
 template <typename T>
 __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, Square<T>& square,
                        Square<T>& neighbour) {
@@ -219,9 +219,9 @@ __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, Square<T>
 // [invert]
 
 // [precompute]
-/// Replaces the neighbour by minus the inverse times the neighbour. A warp computes 16 × 32
-/// elements. The inverse has zeros above its diagonal, so the rows of a warp need its columns only
-/// up to the last of these rows.
+/// Replaces the neighbour by the negative product of the inverse and the neighbour. A warp computes
+/// 16 × 32 elements. The inverse has zeros above its diagonal, so the rows of a warp need its
+/// columns only up to the last of these rows.
 template <typename T>
 __device__ void precompute(const Square<T>& inverse, Square<T>& neighbour) {
   const unsigned warp = threadIdx.x / 32, i = warp / 2 * 16, j = warp % 2 * 32;
@@ -252,7 +252,7 @@ __device__ Pair<T> wait_for(T& one, T& other) {
 
 // [poll]
 /// The unknowns that a thread block receives. Unknowns of other clusters pass through a ring buffer
-/// from the warp that polls. Other thread blocks of its cluster store their unknowns here directly.
+/// from the warp that polls. Other thread blocks of the cluster store their unknowns here directly.
 template <typename T>
 struct Seen {
   Pair<T> computed[slots][block / 2], computed_near[together][block / 2];
@@ -269,7 +269,7 @@ struct Seen {
   }
 };
 
-/// Initialises the barriers; called by one thread.
+/// Initialises the barriers; exactly one thread must call this function.
 template <typename T>
 __device__ void init(Seen<T>& seen) {
   for (TransferBarrier& full : seen.full_near) full.init(1);
@@ -278,7 +278,7 @@ __device__ void init(Seen<T>& seen) {
     full.arrive_and_expect(sizeof(seen.computed_near[0]));
 }
 
-/// Polls for the unknowns of all blocks before this cluster.
+/// Polls for the unknowns of all block rows before this cluster.
 template <typename T>
 __device__ void poll(Seen<T>& seen, View<T, 1> x, unsigned near) {
   const unsigned lane = threadIdx.x % 32;
@@ -293,7 +293,7 @@ __device__ void poll(Seen<T>& seen, View<T, 1> x, unsigned near) {
 }
 
 /// Publishes an unknown to the later thread blocks of the cluster and to all other clusters. Each
-/// of a row's four threads serves every fourth of these thread blocks. NaN means "not yet
+/// of a row's four threads writes to every fourth of these thread blocks. NaN means "not yet
 /// published", so infinity is stored for an unknown that is NaN.
 template <typename T>
 __device__ void publish(Seen<T>& seen, View<T, 1> x, unsigned row, T value) {

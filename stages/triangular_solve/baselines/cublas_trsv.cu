@@ -2,8 +2,8 @@
 /// Baseline: the triangular solve of cuBLAS with a matrix in GPU memory. The program calls trsv for
 /// one right-hand side and trsm for several.
 ///
-/// cuBLAS stores matrices in column-major order. So our lower triangle is the upper triangle of the
-/// transposed matrix, and our contiguous right-hand sides are its columns.
+/// cuBLAS stores matrices in column-major order. To cuBLAS, our lower triangle is therefore the
+/// upper triangle of the transpose, and our contiguous right-hand sides are columns of a matrix.
 
 #include "../triangular_solve.hpp"
 
