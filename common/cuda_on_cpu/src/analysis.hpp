@@ -26,30 +26,30 @@ namespace analysis {
 extern const bool enabled;
 
 /// Registers a module that has been loaded.
-/// \param shared bytes of the module's shared memory in the thread area
+/// \param shared size in bytes of the module's shared memory
 void image_loaded(const LoadedImage& image, std::size_t shared);
 
 /// The CPU device calls these functions at the beginning and at the end of a launch.
 void launch_begins(Launch& launch);
 void launch_ends(Launch& launch);
 
-/// Whether CUDA_ON_CPU_BLOCKS excludes some blocks of a launch from the analysis, and whether it
-/// excludes the block with index `number`.
+/// `leaves_out` returns whether CUDA_ON_CPU_BLOCKS excludes some blocks of a launch from the
+/// analysis. `is_left_out` returns whether the block with index `number` is excluded.
 bool leaves_out(const Launch& launch);
 bool is_left_out(const Launch& launch, unsigned number);
 
 /// A trial runs blocks of a launch speculatively in parallel, beginning with block `first`.
-/// `may_be_tried` returns whether a launch allows a trial. `trial_is_full` returns whether no
-/// further block may begin, because the logs are full. If blocks have conflicted, `trial_ends`
-/// restores the memory that the blocks have written and returns false. If no blocks have
-/// conflicted, `size` threads call `check_trial`, and each thread checks a part of the logs.
+/// `may_be_tried` returns whether a launch allows a trial. `trial_is_full` returns whether the logs
+/// are full, so that no further block may begin. If blocks have conflicted, `trial_ends` restores
+/// the memory that the blocks have written and returns false. If no blocks have conflicted, `size`
+/// threads call `check_trial`, and each thread checks a part of the logs.
 bool may_be_tried(const Launch& launch);
 void trial_begins(Launch& launch, unsigned first);
 bool trial_is_full();
 bool trial_ends(Launch& launch);
 void check_trial(Launch& launch, unsigned rank, unsigned size);
 
-/// The CPU device calls these functions when this thread of the operating system begins or ends a
+/// The CPU device calls these functions when a thread of the operating system begins or ends a
 /// block.
 void block_begins(Block& block);
 void block_ends(Block& block);
@@ -81,8 +81,8 @@ void has_waited_for_gang();
 /// Reports lanes of a warp that wait for each other in collectives at different instructions.
 void different_operations(const Thread& thread, const Thread& other);
 
-/// Reports that two lanes used different masks in one collective. The lane `other` has ended since
-/// then.
+/// Reports that two lanes used different masks in one collective. The lane `other` has already
+/// ended.
 void different_masks(const Thread& thread, const Thread& other);
 
 /// Reports a shuffle that reads from a lane outside the mask: the value is undefined.
@@ -91,10 +91,11 @@ void asks_outside_mask(const Thread& thread, unsigned absent);
 /// Reports threads of one block that wait at different barriers.
 void different_barriers(const Thread& thread, const Thread& other);
 
-/// The threads of a block have met at a barrier; whether some of them have ended before.
+/// Counts a barrier at which all living threads of the running block have arrived.
+/// \param some_have_ended whether other threads of the block had already ended
 void barrier_opens(const void* place, bool some_have_ended);
 
-/// The lanes of a warp have made a shuffle.
+/// Counts a shuffle by the lanes of a warp.
 void shuffled(const Thread& thread, const ShuffleForm& form);
 
 /// The kind of an access. An `atomic_write` does not depend on the old value. An `early_write`
@@ -122,16 +123,16 @@ void access(const void* address, std::size_t bytes, Kind kind, const void* place
 /// The access itself is made and counted when the thread waits for the copy.
 void copy_starts(const void* to, std::size_t bytes, const void* place);
 
-/// Checks the address in the shared memory of another block to which the current thread sends
-/// bytes.
+/// Checks the destination of bytes that the current thread sends to the shared memory of another
+/// block.
 void sends(const void* to, std::size_t bytes, const void* place);
 
 /// Logs that bytes from another block have been stored in the shared memory of the running block.
 void received(const void* address, std::size_t bytes);
 
-/// The purpose for which an operation of a stream reads memory. A copy to the host may show
-/// unwritten bytes to the host. In a copy within the device, the copies of unwritten bytes count as
-/// unwritten.
+/// The purpose for which an operation of a stream reads memory. A copy from device memory to the
+/// host may contain unwritten bytes if some of its bytes have been written. In a copy within the
+/// device, the copies of unwritten bytes count as unwritten.
 enum class Purpose : std::uint8_t { use, copy_to_host, copy_within_device };
 
 /// Checks an access by a copy or a memset in a stream.
@@ -146,9 +147,9 @@ void carry_unwritten(const void* to, const void* from, std::size_t bytes);
 /// cooperative.
 void blocks_wait_for_each_other(const Thread& thread);
 
-/// These functions search the bytes that a copy has transferred to the host or to the device. They
-/// look for addresses of functions. A function address that the host has read from the device is
-/// valid on the device; the host's own function addresses are not.
+/// These functions search the bytes that a copy has transferred to the host or to the device for
+/// addresses of functions. A function address that the host has read from the device is valid on
+/// the device; the host's own function addresses are not.
 void copied_to_host(const void* bytes, std::size_t count);
 void copied_to_device(const void* bytes, std::size_t count, const Operation& operation);
 
@@ -156,8 +157,8 @@ void copied_to_device(const void* bytes, std::size_t count, const Operation& ope
 /// fence.
 enum class Among : std::uint8_t { nobody, block, device, system };
 
-/// Logs that the current thread makes a fence. A later atomic operation of this thread releases the
-/// accesses before the fence, in the scope of the fence.
+/// Logs that the current thread executes a fence. A later atomic operation of this thread releases
+/// the accesses before the fence, in the scope of the fence.
 void fence(Among among);
 
 /// Logs that the host is about to request an operation. The operation happens after the releases
@@ -195,7 +196,7 @@ void allocated_again(Allocation& allocation, const Operation& operation);
 std::uint64_t races_found();
 void forget_findings();
 
-/// The bytes of a four-byte word for which two accesses race.
+/// The bytes of one four-byte word on which two accesses race.
 struct RacyBytes {
   const void* address;  ///< address of the word
   std::uint32_t block;  ///< index of the block that makes the later access
@@ -207,7 +208,8 @@ struct RacyBytes {
 void watch_racy_bytes();
 std::vector<RacyBytes> racy_bytes();
 
-/// Marks all bytes of an allocation as written, because other processes may write to it.
+/// Marks all bytes of an allocation as written, because other processes may write to the
+/// allocation.
 void written_by_others(Allocation& allocation);
 
 }  // namespace analysis

@@ -1,5 +1,5 @@
 /// \file
-/// The settings that users make by environment variables.
+/// The values that users set by environment variables.
 
 #pragma once
 

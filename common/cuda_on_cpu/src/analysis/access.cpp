@@ -1,6 +1,6 @@
 /// \file
-/// The checks of an access: the memory that is used, the right to use this memory, and conflicts
-/// with other accesses.
+/// Checks accesses: which memory an access uses, whether the thread may use this memory, and
+/// whether the access conflicts with other accesses.
 
 #include <algorithm>
 #include <bit>
@@ -59,11 +59,12 @@ namespace {
 constexpr std::ptrdiff_t near_bytes = 4096;
 
 /// The outcome of the checks of an access. With `request` and `no_request`, the access is
-/// performed; only the former counts as a request of the warp. With the other outcomes, the launch
+/// performed; only `request` counts as a request of the warp. With the other outcomes, the launch
 /// ends.
 enum class Outcome : std::uint8_t { request, no_request, illegal_address, launch_failure };
 
-/// The shadow of the shared memory that a thread of the operating system provides for its blocks.
+/// The shadow memory for the shared memory that a thread of the operating system provides for its
+/// blocks.
 /// \param thread_area end of this thread's area
 Shadow& find_shared_shadow(const char* thread_area) {
   using Shadows = std::unordered_map<const char*, std::unique_ptr<Shadow>>;
@@ -274,8 +275,8 @@ std::size_t offset_of(const char* address, const SharedPlace& shared) {
   return static_cast<std::size_t>(address - (shared.thread_area - thread_area_bytes()));
 }
 
-/// The use of a byte in the thread area. A guard follows each variable in shared memory. The
-/// compiler sets a flag when a variable has been initialised.
+/// The use of a byte in the thread area. `guard`: unused bytes after a variable in shared memory.
+/// `flag`: a variable of the compiler that records whether another variable has been initialised.
 enum class Use : std::uint8_t { variable, dynamic, guard, flag, builtin };
 
 void add_uses(std::vector<Use>& all, const LoadedImage& image) {
@@ -345,7 +346,8 @@ void check_shared_place(const char* address, std::size_t bytes, Kind kind, Place
                 accessed(kind, bytes) + "past the end of a variable in shared memory");
 }
 
-/// Checks an access of a thread and follows copies of unwritten bytes.
+/// Checks an access of a thread. Logs reads of unwritten bytes, and finds out whether a write
+/// copies such bytes.
 void check_in(Shadow& shadow, std::size_t offset, std::size_t bytes, Kind kind, const Event& event,
               Region region, const Thread& thread) {
   const Found found = check_thread(shadow, offset, bytes, kind, event, region, thread);
@@ -559,7 +561,8 @@ void image_loaded(const LoadedImage& image, std::size_t bytes) {
   changes_of_use() = find_changes_of_use();
 }
 
-/// Finds the memory to which an instruction of an unanalysed block writes.
+/// Sets `written` to the allocation that contains the destination of a write by an unanalysed
+/// block.
 [[gnu::noinline]] static void note_written_to(Written& written, const char* address,
                                               std::size_t bytes) {
   const DeviceAtWork at_work;
@@ -607,7 +610,7 @@ static RequestedMemory memory_at(const Accesses& all, unsigned lane) {
                           place_in(all.order[lane]));
 }
 
-/// Finds the write that copied a piece of a structure, starting from the read of this piece.
+/// Searches the log for the write that copied a piece of a structure, given the read of this piece.
 /// Compilers report the copy of a structure as a write and then as a read, piece by piece.
 static void find_earlier_copy(const Warp& warp, const Accesses& read_by, unsigned lane) {
   const std::uint64_t number = read_by.number[lane];
@@ -643,7 +646,7 @@ static void check_each_lane(const Warp& warp, const Accesses& all, unsigned lane
     check_lane(warp, all, static_cast<unsigned>(std::countr_zero(rest)), request);
 }
 
-/// Checks a request to whole cells by the fast path, row by row.
+/// Checks a request that accesses complete four-byte words by the fast path, row by row.
 template <Kind kind, Region region>
 static void check_cells(const Warp& warp, const Request& request, std::size_t bytes,
                         const RequestedMemory& memory) {
@@ -728,7 +731,7 @@ static Ordering take_ordering() {
           std::exchange(b.expected, nullptr)};
 }
 
-/// Merges the marks of each word when the vector is full.
+/// Merges the marks of each word, and reserves space for more marks.
 [[gnu::noinline]] static void unite(std::vector<Mark>& marks) {
   std::sort(marks.begin(), marks.end(),
             [](const Mark& a, const Mark& b) { return a.word < b.word; });
@@ -798,15 +801,16 @@ void note_next_access(Thread& thread, const void* address, const Target& target,
 }
 
 /// Ends the launch if an access must not be performed.
-/// \returns whether the access is a request to memory
+/// \returns whether the access counts as a request to memory
 static bool is_performed(Outcome outcome) {
   if (outcome == Outcome::illegal_address) fail_launch(cudaErrorIllegalAddress);
   if (outcome == Outcome::launch_failure) fail_launch(cudaErrorLaunchFailure);
   return outcome == Outcome::request;
 }
 
-/// Whether the analysis orders the accesses to an address. The address must belong to an
-/// allocation, to data of the program, or to shared memory other than flags and built-in variables.
+/// Whether atomic operations and volatile accesses at an address can order other accesses. The
+/// address must belong to an allocation, to data of the program, or to shared memory other than
+/// flags and built-in variables.
 static bool is_ordered(const char* address, std::size_t bytes, Place place, Space& space) {
   const DeviceAtWork at_work;
   const SharedPlace shared = shared_place(address);
@@ -1031,14 +1035,14 @@ static std::vector<ThreadVariable> find_shared_variables() {
   return found;
 }
 
-/// The variables in shared memory of the program.
+/// The shared-memory variables of the program.
 static const std::vector<ThreadVariable>& shared_variables() {
   static const auto& all = indestructible_from(find_shared_variables);
   return all;
 }
 
-/// The bytes of a stretch of memory that a kernel has stored and nothing has read since.
-/// \param owner of the bytes, if they are shared memory
+/// The bytes in a range of memory that a kernel has stored and that nothing has read since.
+/// \param owner block or gang that owns the bytes in shared memory; 0 for global memory
 static Unread unread_of(const Shadow& shadow, std::size_t offset, std::size_t bytes,
                         std::uint32_t owner) {
   Unread unread;
@@ -1073,7 +1077,7 @@ std::pair<unsigned, Unread> unread_of_array(const void* address) {
   return {array->number, unread_of(*static_cast<const Shadow*>(array->shadow), 0, array->bytes, 0)};
 }
 
-/// The arguments of a kernel, word by word.
+/// The arguments of a kernel as words of eight bytes.
 static std::span<const std::uint64_t> words_of_arguments(const Launch& launch) {
   const Invocation& invocation = launch.invocation;
   return {static_cast<const std::uint64_t*>(invocation.closure.get()), invocation.bytes / 8};
@@ -1092,7 +1096,8 @@ std::vector<unsigned> arrays_of(const Launch& launch) {
   return numbers;
 }
 
-/// Completes an access of an array by the argument through which the kernel knows it.
+/// Finds the kernel argument that points to the accessed array, and stores the position of the
+/// access relative to this argument in `accessed`.
 static void find_argument(Accessed& accessed, const char* address) {
   const Allocation* array = nearest_allocation(address);
   if (array == nullptr || address + near_bytes < array->base ||
@@ -1138,7 +1143,7 @@ Accessed accessed_at(const void* where, std::size_t bytes) {
   return accessed;
 }
 
-/// The bytes of a copy that nothing has written, range by range.
+/// The ranges of unwritten bytes in a part of the shadow memory, at most 256 of them.
 static std::vector<ByteRange> unwritten_ranges(Shadow& shadow, std::size_t offset,
                                                std::size_t bytes) {
   constexpr std::size_t most = 256;

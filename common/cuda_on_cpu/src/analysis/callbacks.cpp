@@ -107,8 +107,8 @@ static void note_atomic(const void* address, std::size_t bytes, analysis::Kind k
            __atomic_compare_exchange_n(p, e, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
   }
 
-/// The structure whose store a thread of a kernel reported last, and the number of accesses at that
-/// time.
+/// The last structure whose store a thread of a kernel reported, and the number of accesses of the
+/// block at that time.
 struct Range {
   const void* first = nullptr;
   std::size_t bytes = 0;

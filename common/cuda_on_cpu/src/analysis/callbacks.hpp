@@ -22,7 +22,8 @@ void check_closely(const void* where, std::size_t bytes, Kind kind, const void* 
 /// structure is read after this call, so the stored values are unknown.
 void write_structure(const void* to, std::size_t bytes, const void* place, const void* frame);
 
-/// Writes into `value` the bytes that a write is about to store at an offset.
+/// A function that provides the bytes of a pending write. It copies `bytes` bytes, beginning at
+/// `offset`, to `value`.
 using ValueAt = std::function<void(std::size_t offset, std::size_t bytes, char* value)>;
 
 /// Checks a write of known values, piece by piece, before the write is performed.

@@ -2,7 +2,7 @@
 /// Checks the logs of a trial as if its blocks had run one after the other.
 ///
 /// Several threads of the operating system check the logs. The memory is divided among these
-/// threads in units of 1 KiB. Each thread checks all accesses to its share, in the order of the
+/// threads in units of 1 KiB. Each thread checks all accesses to its units, in the order of the
 /// blocks.
 
 #include <algorithm>
@@ -20,7 +20,7 @@ __thread const Moment* moment = nullptr;
 
 namespace {
 
-/// Checks the logged accesses of a block to the share of one thread.
+/// Checks the logged accesses of a block to the memory that one thread has to check.
 class Check {
  public:
   Check(const NotedBlock& noted, const Notes& notes, unsigned rank, unsigned size)
@@ -63,7 +63,7 @@ class Check {
     }
   }
 
-  /// Checks the lanes of a row that access one stretch of memory.
+  /// Checks the accesses of consecutive lanes of a row to one stretch (1 KiB) of memory.
   template <Kind kind>
   void check(PlainAccess<kind, Region::global>& access, const NotedRequest& request,
              const Row& lanes, std::size_t offset) {

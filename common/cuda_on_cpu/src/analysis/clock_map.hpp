@@ -61,7 +61,7 @@ inline bool covers(const ClockMap& clocks, const Event& then) {
   return own != known->second.own.end() && own->second >= then.clock;
 }
 
-/// Whether an operation happens before another operation that has an entry in a vector clock.
+/// Whether an operation happens before any other operation that has an entry in a vector clock.
 inline bool precedes_covered(std::uint32_t operation, const ClockMap& clocks) {
   return std::any_of(clocks.begin(), clocks.end(), [&](const auto& known) {
     const std::uint32_t other = operation_in(known.first);

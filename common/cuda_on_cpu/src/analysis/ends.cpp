@@ -41,7 +41,7 @@ constexpr int of_others[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 struct Watch {
   sem_t asked, written;
   std::atomic<int> signal = 0;
-  std::atomic<pid_t> process = 0;       ///< the process that has started this thread
+  std::atomic<pid_t> process = 0;       ///< the process that has started the writing thread
   std::atomic<bool> has_begun = false;  ///< whether the writing of the report has begun
 };
 

@@ -1,6 +1,6 @@
 /// \file
-/// The version for processors on which the analysis cannot detect that a kernel calls a function.
-/// No trial takes place on such processors.
+/// Replaces entry_x86_64.cpp on processors on which the analysis cannot detect that a kernel calls
+/// a function. No trial takes place on such processors.
 
 #include "trial.hpp"
 

@@ -37,8 +37,8 @@ __fentry__:
 .size __fentry__, .-__fentry__
 )");
 
-/// Ends the trial, because a thread of a kernel has called a function. (`Block::current` is null
-/// while the CPU device's own code runs.)
+/// Ends the trial. `__fentry__` calls this function if a thread of a kernel has called a function.
+/// (`Block::current` is null while code of the CPU device runs.)
 extern "C" [[noreturn]] void cuda_on_cpu_leave_kernel() {
   cuda_on_cpu::end_trial();
   __builtin_unreachable();

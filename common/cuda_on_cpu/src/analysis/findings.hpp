@@ -27,54 +27,58 @@ struct Moment {
   auto operator<=>(const Moment&) const = default;
 };
 
-/// The moment of the access that this thread of the operating system checks; null outside the check
-/// of a trial.
+/// The moment of the access that this thread of the operating system is checking; null outside the
+/// check of a trial.
 extern __thread const Moment* moment;
 
-/// What an access goes to, as far as it is known: bytes of a variable in shared memory, or bytes
-/// behind an address that the kernel got as an argument.
+/// The target of an access, if known: bytes of a variable in shared memory, or bytes at an offset
+/// from an address that the kernel received as an argument.
 struct Accessed {
-  std::string variable = {};    ///< in shared memory; empty: none
-  std::size_t of_bytes = 0;     ///< of the variable, or from the argument to the end of its
-                                ///< allocation
-  std::ptrdiff_t byte = 0;      ///< the first one, from the variable or from the argument on
-  std::size_t bytes = 0;        ///< of the access; 0: unknown
-  int pointer = -1;             ///< index of the argument among those that are addresses of the
-                                ///< device's memory; -1: none
-  int pointers = 0;             ///< number of these
-  std::uint64_t words[4] = {};  ///< that follow the address in the arguments: extents, perhaps
+  std::string variable = {};    ///< name of the variable in shared memory; empty: none
+  std::size_t of_bytes = 0;     ///< size of the variable, or number of bytes from the argument to
+                                ///< the end of its allocation
+  std::ptrdiff_t byte = 0;      ///< offset of the first byte from the beginning of the variable, or
+                                ///< from the argument
+  std::size_t bytes = 0;        ///< size of the access; 0: unknown
+  int pointer = -1;             ///< index of the argument among the arguments that point to
+                                ///< allocations; -1: none
+  int pointers = 0;             ///< number of arguments that point to allocations
+  std::uint64_t words[4] = {};  ///< words that follow the address in the arguments; they may be
+                                ///< extents
 };
 
 Accessed accessed_at(const void* address, std::size_t bytes);
 
-/// The numbers of the allocations that a launch gets as arguments.
+/// The numbers of the allocations to which the arguments of a launch point.
 std::vector<unsigned> arrays_of(const Launch& launch);
 
-/// An access, of which the next finding of this thread may be: see note_accessed.
+/// The access that the next finding of this thread may concern; see `note_accessed`.
 struct NotedAccess {
   const void* address = nullptr;
   std::size_t bytes = 0;  ///< 0: unknown
 };
 
-/// The next finding of this thread is about this access. The second function returns the note.
+/// `note_accessed` stores the access that the next finding of this thread concerns. `noted_access`
+/// returns this access.
 void note_accessed(const void* address, std::size_t bytes);
 NotedAccess noted_access();
 
-/// The next finding of this thread arose at this position of the order in which findings arise. The
-/// second function returns such a position.
+/// `note_order` stores the position of this thread's next finding in the order in which findings
+/// arise. `next_order` returns the next free position in this order.
 void note_order(std::uint64_t order);
 std::uint64_t next_order();
 
-/// Bytes of a copy or of an allocation: the first one, and their number.
+/// A range of bytes in a copy or an allocation: the offset of its first byte, and its length.
 struct ByteRange {
   std::size_t first, bytes;
 };
 
-/// The next finding of this thread is about these bytes of a copy of so many.
+/// Stores the unwritten ranges, in a copy or an allocation of `of_bytes` bytes, that the next
+/// finding of this thread concerns.
 void note_ranges(std::vector<ByteRange>&& ranges, std::size_t of_bytes);
 
-/// The bytes of the allocation at an address that nothing has written; none if it is large. Sets
-/// `of_bytes` to its bytes.
+/// The unwritten ranges of the allocation that contains an address; none if the allocation is
+/// larger than 1 MiB. Sets `of_bytes` to the size of the allocation.
 std::vector<ByteRange> unwritten_of_array(const void* address, std::size_t& of_bytes);
 
 struct Finding {
@@ -91,13 +95,14 @@ struct Finding {
                                           ///< innermost first
   Moment moment;
   /// The access on which the classification in `judged` (report.cpp) depends. In a race with an
-  /// atomic operation, this access is the plain read. For equal values, it is the read in an update
-  /// of a volatile variable. For a copy of unwritten bytes, it is the store.
+  /// atomic operation, this access is the plain read. For a store of equal values, this access is
+  /// the read in an update of a volatile variable. For a copy of unwritten bytes, this access is
+  /// the store.
   const void* read = nullptr;
   Accessed accessed = {};
-  std::uint64_t order = 0;             ///< in which findings arose
-  std::vector<ByteRange> ranges = {};  ///< that nothing has written, of a copy or an allocation
-  std::size_t of_bytes = 0;            ///< of the copy or the allocation
+  std::uint64_t order = 0;             ///< position in the order in which findings arose
+  std::vector<ByteRange> ranges = {};  ///< unwritten ranges of a copy or an allocation
+  std::size_t of_bytes = 0;            ///< size of this copy or allocation
 };
 
 /// Adds an error. Findings of one kind between the same two instructions are counted as one
@@ -116,8 +121,8 @@ void add_race(const char* kind, Place place, Place other_place, const Thread* th
 void add_same_value(Place place, Place other_place, const Thread* thread,
                     const std::string& sentence, Place read);
 
-/// Logs that a thread reads a variable and then updates it by a compare-and-swap. The
-/// compare-and-swap fails if the value is out of date.
+/// Logs that a thread reads a variable and then updates it by a compare-and-swap, which fails if
+/// the value that was read is out of date.
 /// \param read instruction of the read
 void note_optimistic_read(Place read);
 
@@ -137,7 +142,7 @@ struct Site {
   std::uint64_t ideal = 0;  ///< smallest possible cost for the same number of bytes
 };
 
-/// All sites by hash key, and a direct-mapped cache of the sites that were used last.
+/// All sites by hash key, and a direct-mapped cache of the most recently used sites.
 struct Sites {
   std::unordered_map<std::uint64_t, Site> all;
   std::uint64_t last_keys[256] = {};
@@ -148,14 +153,14 @@ struct Sites {
   void clear() { *this = {}; }
 };
 
-/// The shape of launches, and how many launches had it.
+/// A shape of the launches of a kernel, and the number of launches with this shape.
 struct LaunchShape {
   dim3 grid, block;
   std::size_t dynamic_shared;
   std::uint64_t launches = 0;
 };
 
-/// What threads do together: a barrier of a block or a shuffle of a warp, at an instruction.
+/// A joint operation of threads at an instruction: a barrier of a block or a shuffle of a warp.
 struct Joint {
   std::uint32_t kernel;
   Place place;
@@ -165,10 +170,13 @@ struct Joint {
 };
 using Joints = std::map<Joint, std::uint64_t>;
 
-/// A variable in shared memory of which a block has stored bytes that no thread read.
+/// Bytes of a shared-memory variable or of an allocation that kernels have stored and nothing has
+/// read. For a variable, `first`, `bytes` and `of_bytes` describe the first block that stored such
+/// bytes.
 struct Unread {
-  std::uint64_t blocks = 0;                        ///< that did so
-  std::size_t first = 0, bytes = 0, of_bytes = 0;  ///< in the first of these blocks
+  std::uint64_t blocks = 0;  ///< number of blocks that stored such bytes in a variable
+  std::size_t first = 0, bytes = 0, of_bytes = 0;  ///< offset of the first byte, number of bytes,
+                                                   ///< and size of the variable or allocation
 };
 
 /// The counts of a kernel over all its launches.
@@ -181,9 +189,11 @@ struct KernelTotals {
   std::uint64_t barriers = 0;
   bool releases = false;  ///< whether a thread has ever released accesses by an atomic operation
   std::vector<LaunchShape> shapes = {};
-  std::map<std::string, Unread> unread = {};       ///< by variable
-  std::vector<std::vector<unsigned>> arrays = {};  ///< which allocations launches got as arguments
-  std::uint64_t looked_through = 0;                ///< blocks whose variables were looked through
+  std::map<std::string, Unread> unread = {};       ///< unread bytes by variable
+  std::vector<std::vector<unsigned>> arrays = {};  ///< numbers of the allocations to which the
+                                                   ///< arguments of launches point
+  std::uint64_t looked_through = 0;                ///< number of analysed blocks that have ended;
+                                                   ///< the first 64 are searched for unread bytes
 };
 
 struct Record {
@@ -191,7 +201,7 @@ struct Record {
   std::unordered_map<std::uint32_t, std::uint32_t> kernel_of;  ///< kernel index by operation
   Sites sites;
   Joints joints;
-  std::map<unsigned, Unread> unread_arrays;  ///< by the number of the freed allocation
+  std::map<unsigned, Unread> unread_arrays;  ///< unread bytes by the number of the freed allocation
   std::uint64_t accesses = 0;                ///< number of accesses by kernels
   std::map<std::string, Finding> findings;
   std::set<const void*> optimistic_reads;  ///< plain reads of variables that the thread then
@@ -200,7 +210,7 @@ struct Record {
 
 Record& record();
 
-/// Records bytes that race, if a test has called `watch_racy_bytes`.
+/// Records the bytes on which two accesses race, if a test has called `watch_racy_bytes`.
 void note_racy_bytes(const RacyBytes& bytes);
 
 extern __thread std::uint64_t accesses;  ///< number of accesses that the running block has made
@@ -208,8 +218,8 @@ extern __thread std::uint64_t accesses;  ///< number of accesses that the runnin
 /// The size of the thread area in bytes if the running block is not analysed; otherwise 0.
 extern __thread std::size_t passes_over;
 
-/// Records that an unanalysed block has written bytes outside its shared memory. Calls from one
-/// instruction usually write to the same allocation.
+/// Records that an unanalysed block has written bytes outside its shared memory. For each
+/// instruction, the function caches the allocation that the instruction wrote last.
 void pass_over_write(const void* address, std::size_t bytes);
 
 /// Whether the running block is not analysed and its shared memory contains an address.
@@ -218,7 +228,8 @@ void pass_over_write(const void* address, std::size_t bytes);
          passes_over;
 }
 
-/// Writes the report: a table on standard error, and JSON or SARIF in the user's file.
+/// Writes the report: a table on standard error, and JSON or SARIF in the file that
+/// CUDA_ON_CPU_REPORT names.
 /// \returns whether there are no errors
 bool write_report();
 

@@ -73,12 +73,12 @@ struct Fence {
   VectorClock known = {};        ///< vector clock of the thread at the fence
 };
 
-/// The widths of fences: block scope and all wider scopes.
+/// The classes of fences: fences of block scope, and fences of all wider scopes.
 enum Width { in_block, wide, widths };
 
-/// The fences of the lanes of a warp before its last operation of all lanes.
+/// The fences that the lanes of a warp executed before the warp's last operation of all lanes.
 struct FencesOfWarp {
-  std::uint32_t epoch = 0;  ///< epoch of this operation
+  std::uint32_t epoch = 0;  ///< epoch of the warp's last operation of all lanes
   std::uint32_t warp = 0, block = 0;
   std::uint32_t gang_waits = 0;
   std::uint32_t own[warp_size] = {};
@@ -109,7 +109,7 @@ struct BlockClocks {
                                                            ///< barrier
   bool fenced[widths] = {};         ///< whether a thread has made a fence since the last barrier
   FenceClocks before[widths] = {};  ///< fences before the last barrier, or null
-  std::uint32_t gang_waits_before[widths] = {};  ///< number of gang barriers before these
+  std::uint32_t gang_waits_before[widths] = {};  ///< gang barriers before these fences
   VectorClock known_before[widths] = {};         ///< joined vector clocks at the fences in `before`
   std::vector<Fence> on_arrival[widths] = {};    ///< the last fence of each thread when this thread
                                                  ///< arrived at the barrier of the gang
@@ -148,7 +148,7 @@ void note_fences_before(BlockClocks& c, Width width, const std::vector<Fence>& f
   c.before[width] = std::move(all);
 }
 
-/// Stores all fences that threads made before the last barrier of the block.
+/// Stores all fences that the threads of the block executed before the last barrier.
 void note_fences_before(BlockClocks& c, Width width) {
   c.fences_of_warps[width].clear();
   if (std::exchange(c.fenced[width], false)) note_fences_before(c, width, c.fences[width]);
@@ -258,8 +258,8 @@ std::unordered_map<const void*, Arrivals>& arrivals() {
 struct GangBarrier {
   VectorClock known = {};  ///< joined clocks of the threads that have arrived
   /// Releases of threads that first synchronised with threads that had already arrived, and then
-  /// arrived themselves. These releases cover accesses that the other threads made after their own
-  /// arrival. All other order follows from the phases of the accesses.
+  /// arrived themselves. These releases cover accesses that the earlier threads made after their
+  /// own arrival. All other order follows from the phases of the accesses.
   SyncVariable* late = nullptr;
 };
 
@@ -277,7 +277,8 @@ std::unordered_map<std::uint32_t, VectorClock>& clocks_of_operations() {
   return clocks;
 }
 
-/// A flag that a thread has read, and the barrier of the gang at which the thread arrived next.
+/// A flag that a thread has read, and the index of the gang's barrier at which the thread arrived
+/// next.
 struct Look {
   const void* flag;
   std::uint32_t barrier;
@@ -586,7 +587,7 @@ static bool is_seen_by_host(const void* address) {
   return allocation != nullptr && allocation->on_host();
 }
 
-/// A fence that the current thread makes now.
+/// The entry for a fence that the current thread executes now.
 static Fence fence_of(const BlockClocks& c, const Thread& thread) {
   return {.own = block->clock,
           .warp = thread.warp->epoch > 0 ? thread.warp->clock : 0,
@@ -595,9 +596,9 @@ static Fence fence_of(const BlockClocks& c, const Thread& thread) {
           .known = known_to(c, thread)};
 }
 
-/// Makes a release of a thread from the thread's last fence of the given width. The release
-/// includes the fences of other threads before the last barrier and before the last operation of
-/// the full warp.
+/// Makes the release of a thread that results from the thread's last fence of the given width. The
+/// release includes the fences of other threads before the last barrier and before the last
+/// operation of the full warp.
 /// \param is_fence whether the releasing operation counts as a fence before itself
 /// \returns false if there was no fence
 static bool make_release(BlockClocks& c, const Thread& thread, Width width, bool is_fence,

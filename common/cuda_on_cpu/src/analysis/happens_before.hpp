@@ -20,12 +20,12 @@ extern __thread bool keeps_each_warp;
 
 bool happens_before_operation(std::uint32_t first, std::uint32_t second);
 
-/// Whether an access happens before a later access.
+/// Whether the access `then` happens before the later access `now`.
 /// \param address address of the earlier access, or null
 bool is_ordered(const Event& then, const Event& now, const void* address);
 
-/// Whether an access by several threads happens before a later access.
-/// \param lanes mask of the lanes in the last warp of these threads
+/// Whether the access `then`, by several threads, happens before the later access `now`.
+/// \param lanes mask of the accessing lanes in the last warp
 /// \param warps mask of the warps of these threads
 bool is_ordered(const Event& then, unsigned lanes, unsigned warps, const Event& now,
                 const void* address);
@@ -50,8 +50,8 @@ void release_at(const void* address, std::size_t bytes, Kind kind, bool narrow, 
 void forget_releases_at(const void* address);
 
 /// Discards earlier releases when a launch begins. Releases of launches that do not happen before
-/// this launch are kept, because flags may order the accesses that they cover. A launch whose
-/// releases are kept counts as concurrent even after its end.
+/// this launch are kept, because flags may order the accesses that these releases cover. A launch
+/// whose releases are kept counts as concurrent even after its end.
 void forget_releases_before(Launch& launch);
 
 /// Clears the vector clocks of all threads when a block begins.

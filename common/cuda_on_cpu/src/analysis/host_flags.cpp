@@ -28,7 +28,7 @@ Flags& flags() {
   return flags;
 }
 
-/// Whether the first clock contains an entry that the second clock does not cover.
+/// Whether `more` contains an entry that `known` does not cover.
 bool adds(const ClockMap& more, const ClockMap& known) {
   return std::any_of(more.begin(), more.end(), [&](const auto& each) {
     const auto found = known.find(each.first);

@@ -14,7 +14,7 @@ void publish_to_host(const void* address, const ClockMap& clocks);
 /// The clocks that the host has released at an address, or null. The caller holds the mutex.
 const ClockMap* published_by_host(const void* address);
 
-/// Call `host_sees` when the host reads a flag. At the host's next action, `host_catches_up`
+/// `host_sees` logs that the host reads a flag. At the host's next action, `host_catches_up`
 /// acquires the clocks that were released at the flag.
 void host_sees(const void* address);
 void host_catches_up();

@@ -79,8 +79,8 @@ Line line_of(const Lines& lines, const void* place) {
   return found == lines.end() ? Line{} : found->second;
 }
 
-/// The source line of a finding. For a finding in a library, this is the line of the library's
-/// caller.
+/// The source line of a finding. For a finding in a library, the result is the line that calls the
+/// library.
 Line line_of(const Lines& lines, const Finding& finding) {
   const Line line = line_of(lines, finding.place);
   if (!is_of_toolkit(line)) return line;
@@ -112,7 +112,7 @@ std::vector<std::pair<Line, Site>> sites_of(std::uint32_t kernel, const Lines& l
   return sites;
 }
 
-/// The barriers of a kernel by line, and its shuffles by line and form.
+/// Adds the barriers of a kernel by line, and its shuffles by line and form, to the JSON report.
 void add_joints(Json& json, std::uint32_t kernel, const Lines& lines) {
   std::map<std::tuple<Line, std::string, int, int>, std::uint64_t> merged;
   for (const auto& [joint, count] : record().joints)
@@ -139,7 +139,8 @@ void add_joints(Json& json, std::uint32_t kernel, const Lines& lines) {
   json["shuffles"] = shuffles;
 }
 
-/// The shapes of the launches of a kernel, and its variables in shared memory with unread bytes.
+/// Adds the shapes of a kernel's launches, the allocations to which their arguments point, and the
+/// unread bytes of its shared-memory variables to the JSON report.
 void add_shapes(Json& json, const KernelTotals& kernel) {
   const auto triple = [](dim3 t) { return std::array{t.x, t.y, t.z}; };
   Json shapes = Json::array(), unread = Json::array();
@@ -224,7 +225,7 @@ Json json_of(const ReportedFinding& reported) {
   return json;
 }
 
-/// Whether to report a finding whose lines are known. Two barriers or collectives on one line are
+/// Whether to report a finding, given its source lines. Two barriers or collectives on one line are
 /// one operation that the compiler has duplicated. CUB reads unwritten temporary storage beyond the
 /// end of a segment, but never uses the values.
 bool is_trouble(const Finding& finding, const Lines& lines) {
@@ -352,9 +353,9 @@ bool only_copies(const std::string& line) {
 }
 
 /// Judges a finding by the whole run and by the source. A plain read that races with atomic
-/// operations is a note if a compare-and-swap follows. Equal values are lost updates if the line
-/// that stores them updates a volatile variable. A read of unwritten bytes is no error if the
-/// thread only copies them.
+/// operations is a note if a compare-and-swap follows. Stores of equal values are lost updates if
+/// their line updates a volatile variable. A read of unwritten bytes is no error if the thread only
+/// copies them.
 /// \returns the finding, or nothing if it is no error
 std::optional<Finding> judged(const Finding& found, const Lines& lines) {
   Finding finding = found;
@@ -429,8 +430,8 @@ void print_finding(const ReportedFinding& reported) {
     fmt::print(stderr, "  the other: {}\n  {}\n", place_text(other), text_of(other));
 }
 
-/// Writes the report into the user's file: as SARIF if the name ends in `.sarif`, otherwise as
-/// JSON.
+/// Writes the report into the file that CUDA_ON_CPU_REPORT names: as SARIF if the name ends in
+/// `.sarif`, otherwise as JSON.
 void write_file(const std::vector<ReportedFinding>& reported, const std::vector<Counted>& counted,
                 const std::string& summary, const Lines& lines) {
   Json kernels = Json::array(), errors = Json::array(), notes = Json::array();
@@ -503,7 +504,7 @@ Record& record() {
 
 namespace {
 
-/// What this thread knows of its next finding.
+/// Details that are already known of the next finding of this thread.
 struct NextFinding {
   NotedAccess access = {};
   std::uint64_t order = 0;
@@ -538,7 +539,7 @@ void note_ranges(std::vector<ByteRange>&& ranges, std::size_t of_bytes) {
 
 namespace {
 
-/// A mutex for what blocks that run at the same time count.
+/// Guards the counts that concurrent blocks update.
 std::mutex& mutex_of_counts() {
   static auto& mutex = indestructible<std::mutex>();
   return mutex;
@@ -555,7 +556,8 @@ void count(Joint&& joint) {
 
 constexpr std::uint64_t most_looked_through = 64;  // blocks of a kernel
 
-/// Looks for bytes in shared memory that the block has stored and no thread has read.
+/// Records the bytes in shared memory that the running block has stored and that no thread has
+/// read.
 void look_for_unread() {
   const std::scoped_lock lock(mutex_of_counts());
   KernelTotals& kernel = record().kernels[block->launch->record];
@@ -660,7 +662,8 @@ static LateMarks& late_marks() {
   return marks;
 }
 
-/// Keeps the marks of an unanalysed block that has ended.
+/// Marks the bytes that an ended unanalysed block has written. If other blocks may run
+/// concurrently, the marks are only kept for later.
 static void keep_marks(Block& block) {
   std::vector<Mark>& marks = block.targets->marks;
   if (block.launch->side_by_side == nullptr) {

@@ -21,7 +21,7 @@ struct ReportedFinding {
 struct Counted {
   KernelTotals kernel;
   std::vector<std::pair<Line, Site>> sites;
-  std::uint32_t number;  ///< of the kernel in the record
+  std::uint32_t number;  ///< index of the kernel in `Record::kernels`
 };
 
 std::string access_name(const Site& site);
@@ -29,8 +29,8 @@ std::string access_name(const Site& site);
 /// The file name without its directory, and the line number, as in "file.cu:12".
 std::string place_text(const Line& line);
 
-/// A summary in three sentences: the errors, the access that wastes most, and the line to inspect
-/// first.
+/// A summary in three sentences: the errors, the access with the largest cost beyond the ideal
+/// cost, and the line to inspect first.
 std::string summary_of(const std::vector<ReportedFinding>& findings,
                        const std::vector<Counted>& counted);
 

@@ -19,7 +19,7 @@ constexpr unsigned bank_bytes = 4;
 
 using Addresses = const std::uintptr_t (&)[warp_size];
 
-/// The number of sectors, if the rows have ascending addresses; otherwise 0.
+/// The number of sectors that a request accesses, if the addresses of its rows ascend; otherwise 0.
 unsigned count_sectors_in_order(const Request& request, Addresses addresses, unsigned bytes) {
   unsigned count = 0;
   std::uintptr_t next = 0;  // the first sector that is not counted yet
@@ -91,8 +91,9 @@ bool have_no_conflict(const Request& request, Addresses addresses) {
   return true;
 }
 
-/// The largest number of words that lanes access in one bank. Lanes that load or store the same
-/// word share it; lanes that update the same word do not.
+/// The largest number of words that lanes access in one bank. A word that several lanes load or
+/// store counts once (`share`). A word that several lanes update by atomic operations counts once
+/// per lane.
 unsigned count_conflicts(unsigned mask, Addresses addresses, unsigned bytes, bool share) {
   std::uintptr_t words[banks][2 * warp_size];
   unsigned counts[banks] = {};
@@ -126,8 +127,9 @@ unsigned lanes_from(unsigned first, unsigned count) {
 }
 
 /// Calls `serve(lanes)` for each group of lanes that shared memory serves together. For accesses
-/// wider than 4 bytes, a group has as many lanes as the banks can serve at once. Two groups load
-/// together if neighbouring lanes use the same address (measured by tests/access_patterns.cu).
+/// wider than 4 bytes, a group has as many lanes as the banks can serve at once. Two groups are
+/// served together in a load if neighbouring lanes use the same address (measured by
+/// tests/access_patterns.cu).
 template <typename Serve>
 void for_each_group(unsigned mask, Addresses addresses, unsigned bytes, bool loads,
                     const Serve& serve) {
@@ -144,7 +146,8 @@ void for_each_group(unsigned mask, Addresses addresses, unsigned bytes, bool loa
   }
 }
 
-/// The number of wavefronts in shared memory. A compare-and-swap takes two passes.
+/// The number of shared-memory wavefronts of a request. A compare-and-swap requires twice as many
+/// wavefronts as another atomic operation.
 unsigned count_wavefronts(unsigned mask, Addresses addresses, unsigned bytes, Kind kind) {
   const bool updates = kind == atomic || kind == atomic_compare;
   unsigned wavefronts = 0;
@@ -167,7 +170,7 @@ Site& site_of(Place place, AccessForm form) {
                    static_cast<Space>(form.space()), static_cast<std::uint8_t>(form.bytes())});
 }
 
-/// The lane whose pending access is made first. Usually, this lane has the access in the deepest
+/// The lane whose pending access is checked first. Usually, this lane has the access in the deepest
 /// stack frame, at the lowest instruction address. Lanes that diverged in a branch or a loop then
 /// reconverge. While lanes spin in a loop, the oldest access is first, because the spinning lanes
 /// may wait for it.

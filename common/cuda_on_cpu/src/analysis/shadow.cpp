@@ -37,7 +37,7 @@ std::unordered_map<std::uint32_t, const char*>& names() {
 }
 
 /// The text that names the thread or operation that made an access.
-/// \param with_kernel whether the text includes the kernel, because two kernels are involved
+/// \param with_kernel whether the text includes the name of the kernel
 std::string name_of(const Event& event, bool with_kernel) {
   if (event.block == no_block) {
     if (const auto named = names().find(event.operation); named != names().end())
@@ -63,7 +63,7 @@ static Place plain_read_of(const Event& then, const Event& now) {
   return is_plain_read(then) && now.atomic != Reach::none ? then.place : 0;
 }
 
-/// Reports a race of two accesses.
+/// Reports a race between two accesses.
 /// \param who text for the thread or operation of the earlier access
 static void report_race(const Event& then, const std::string& who, const Event& now,
                         const char* what, Region region, const Thread* thread) {
@@ -91,8 +91,8 @@ std::uint8_t mask_of(std::size_t offset, std::size_t bytes) {
   return static_cast<std::uint8_t>(((1u << bytes) - 1) << offset % 4);
 }
 
-/// Whether a group includes ended blocks of the launch that makes an access. Accesses of these
-/// blocks cannot happen before this access.
+/// Whether a group includes ended blocks of the launch that makes the access `now`. Accesses of
+/// these blocks cannot happen before `now`.
 bool has_unordered_blocks(const Group& group, const Event& now) {
   return group.many_blocks && now.block != no_block && group.last.operation == now.operation;
 }
@@ -107,7 +107,7 @@ bool is_done(const Group& group, const Event& now, const void* address) {
   return is_ordered(group.last, group.lanes, group.warps, now, address);
 }
 
-/// The mask of the bytes for which an access races with accesses of a group.
+/// The mask of the bytes on which the access `now` races with accesses of a group.
 unsigned racy_bytes(const Group& group, const Event& now, const void* address) {
   Event then = group.last;
   if (has_unordered_blocks(group, now)) then.block = no_block;  // the group includes other blocks
@@ -115,8 +115,8 @@ unsigned racy_bytes(const Group& group, const Event& now, const void* address) {
   return then.bytes & now.bytes;
 }
 
-/// Whether an access is an atomic operation of the same launch. Through such an operation, a thread
-/// may have released its accesses.
+/// Whether the earlier access `then` is an atomic operation in the same launch as the access `now`.
+/// Through such an operation, a thread may have released its accesses.
 bool is_atomic_of(const Event& then, const Event& now) {
   return then.atomic != Reach::none && then.operation == now.operation && now.block != no_block;
 }
@@ -137,7 +137,7 @@ Group group_of(const Event& event) {
   return {event, 1u << event.thread % warp_size, 1u << event.thread / warp_size};
 }
 
-/// Whether two accesses conflict with the same accesses, but not with each other.
+/// Whether two accesses are of the same kind: both read or both write, with the same atomic scope.
 bool are_alike(const Event& a, const Event& b) {
   return a.atomic == b.atomic && a.writes == b.writes;
 }
@@ -148,9 +148,9 @@ bool has_one_thread(const Group& group) {
   return std::has_single_bit(group.lanes) && std::has_single_bit(group.warps);
 }
 
-/// An access in a group by a thread other than the current one. If the group includes blocks that
-/// have ended, the access belongs to such a block, because accesses of the current block may be
-/// ordered.
+/// An access in a group, if possible by a thread other than the one that makes the access `now`. If
+/// the last access of the group belongs to the running block, an access by an ended block is
+/// preferred, because accesses of the running block may be ordered.
 Event other_than(const Group& group, const Event& now) {
   Event other = group.last;
   if (has_unordered_blocks(group, now) && other.block == now.block) {
@@ -171,9 +171,9 @@ Event other_than(const Group& group, const Event& now) {
   return other;
 }
 
-/// Reports a race of two accesses.
+/// Reports that the access `now` races with an access in a group.
 /// \param address address of the word
-/// \param racy mask of the bytes for which they race
+/// \param racy mask of the bytes on which the accesses race
 __attribute__((noinline, cold)) void report_conflict(const Group& group, const Event& now,
                                                      const void* address, unsigned racy, Kind kind,
                                                      Region region, const Thread* thread) {
@@ -192,13 +192,14 @@ __attribute__((noinline, cold)) void report_conflict(const Group& group, const E
               region, thread);
 }
 
-/// Whether an access belongs to the running block and follows its last barrier.
+/// Whether the access `then` belongs to the same block as the access `now` and follows the last
+/// barrier of this block.
 bool is_recent(const Event& then, const Event& now) {
   return then.operation == now.operation && then.block == now.block &&
          (now.block == no_block || then.clock > block->barrier_clock);
 }
 
-/// Adds an access to a group of accesses of the same kind.
+/// Adds the access `now` to a group of accesses of the same kind.
 /// \returns false, without effect, if the group cannot represent the access
 bool join(Group& group, const Event& now) {
   const unsigned warp = now.thread / warp_size, lane = now.thread % warp_size;
@@ -217,16 +218,17 @@ bool join(Group& group, const Event& now) {
   return true;
 }
 
-/// Whether an access belongs to an ended block of this launch, and no later release can order it.
+/// Whether the access `then` belongs to an ended block of the running launch, and no later release
+/// can order it.
 bool is_over(const Event& then, const Event& now) {
   return then.operation == now.operation && then.block != now.block &&
          (block->gang == nullptr || block->gang->size() == 1) && never_releases(then);
 }
 
-/// Whether each later access that conflicts with the first access also conflicts with the second
-/// access. If the first access also happens before the second access, the history needs only the
-/// second access. A later access that is ordered after the second access is then also ordered after
-/// the first. For atomic operations of block scope, the blocks must be equal as well.
+/// Whether each later access that conflicts with `first` also conflicts with `second`. If `first`
+/// also happens before `second`, the history needs only `second`: a later access that is ordered
+/// after `second` is then also ordered after `first`. Two atomic operations must also belong to the
+/// same block, or to two operations that are ordered.
 bool covers(const Event& second, const Event& first) {
   if ((first.bytes & ~second.bytes) != 0) return false;
   if (second.atomic == Reach::none) return second.writes || !first.writes;
@@ -236,8 +238,9 @@ bool covers(const Event& second, const Event& first) {
               : first.block == second.block);
 }
 
-/// Whether no later access can race with an access. This holds if the access is to shared memory
-/// and precedes the block's last barrier, and the block has no gang.
+/// Whether no later access can race with the access `then`. This holds if `then` is to shared
+/// memory and precedes the running block's last barrier, and no other block belongs to the block's
+/// gang.
 bool is_obsolete(const Event& then, const Event& now, Region region) {
   return region == Region::shared && then.operation == now.operation && then.block == now.block &&
          (block->gang == nullptr || block->gang->size() == 1) && then.clock <= block->barrier_clock;
@@ -301,13 +304,14 @@ bool remember_write(Cell& cell, const Event& now) {
   return true;
 }
 
-/// Searches the history of a word for accesses that race with an access, and adds this access.
+/// Searches the history of a word for accesses that race with a new access, and adds the new access
+/// to the history.
 class HistoryCheck {
  public:
   HistoryCheck(History& history, const Event& now, const void* address)
       : history_(history), now_(now), address_(address) {}
 
-  /// Calls `report(group, bytes)` for each group that races with this access. Each racy byte is
+  /// Calls `report(group, bytes)` for each group that races with the new access. Each racy byte is
   /// contained in the mask of exactly one call.
   template <typename Report>
   void for_each_race(const Report& report) const {
@@ -348,10 +352,11 @@ class HistoryCheck {
   }
 
  private:
-  /// Removes groups whose accesses happen before this access and that this access represents. Of
-  /// the blocks that can never be ordered in this launch, the groups of two blocks are kept. Of the
-  /// other blocks, the groups of one block are kept for later atomic operations of block scope in
-  /// this block.
+  /// Removes groups whose accesses happen before the new access, if the new access represents these
+  /// accesses in later checks. Among accesses of ended blocks that stay unordered until the launch
+  /// ends, the groups of two blocks represent all others. Among ordered atomic operations of other
+  /// blocks, one group is kept: a later operation of block scope may race with it but not with the
+  /// new access.
   void prune() {
     std::uint32_t kept[2] = {now_.block, now_.block};
     bool keeps_other = false;
@@ -539,8 +544,8 @@ __attribute__((always_inline)) inline void check_cells(Shadow& shadow, std::size
 
 }  // namespace
 
-/// Reports the use of unwritten bytes: the whole access, or more bytes than the padding in a
-/// structure can have.
+/// Reports an access that uses unwritten bytes: all its bytes, or more consecutive bytes than the
+/// padding in a structure can have.
 __attribute__((noinline, cold)) void report_unwritten(const Event& now, Kind kind, Region region,
                                                       const Thread* thread) {
   add_finding("uninitialised read", now.place, 0, thread,

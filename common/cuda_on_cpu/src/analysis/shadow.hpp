@@ -20,8 +20,9 @@ extern "C" const char __executable_start;
 
 namespace cuda_on_cpu::analysis {
 
-/// Identifies an instruction by the address of the following instruction, relative to the start of
-/// the program and modulo 2^32. Modules are loaded so that no two instructions have the same place.
+/// The identifier of an instruction: the address of the following instruction, relative to the
+/// start of the program and modulo 2^32. Modules are loaded so that no two instructions have the
+/// same place.
 using Place = std::uint32_t;
 
 inline Place place_of(const void* address) {
@@ -66,7 +67,8 @@ inline EndedAccess ended_access(const Event& event) {
 /// barrier.
 struct Group {
   Event last;
-  std::uint32_t lanes = 0;  ///< mask of the lanes of the last warp since its last collective
+  std::uint32_t lanes = 0;  ///< mask of the lanes of the last warp that have made such accesses
+                            ///< since the warp's last collective
   std::uint32_t warps = 0;
   bool many_blocks = false;  ///< whether the group includes blocks that have ended and whose
                              ///< accesses stay unordered until the launch ends
@@ -80,13 +82,13 @@ struct alignas(64) Cell {
   static constexpr std::uint32_t most_histories = (1u << 23) - 1;
 
   Event earlier;            ///< usually the last plain write
-  Event latest;             ///< last access of the group that followed `earlier`
-  std::uint32_t lanes = 0;  ///< mask of the lanes of this group
+  Event latest;             ///< last access of the group of accesses after `earlier`
+  std::uint32_t lanes = 0;  ///< mask of the lanes in the group of `latest`
   std::uint32_t warps = 0;
   std::uint32_t owner = 0;         ///< shared memory: the block or gang that owns the word, or 0
   std::uint32_t history : 23 = 0;  ///< index of the separate history of the word, or 0
   std::uint32_t carried : 4 = 0;   ///< mask of the bytes to which a thread copied unwritten bytes
-  bool many_blocks : 1 = false;    ///< whether this group includes blocks that have ended
+  bool many_blocks : 1 = false;    ///< whether the group of `latest` includes ended blocks
   std::uint32_t written : 4 = 0;   ///< mask of the initialised bytes
 };
 static_assert(sizeof(Cell) == 64, "a cell fills one line of the cache");
@@ -94,7 +96,7 @@ static_assert(sizeof(Cell) == 64, "a cell fills one line of the cache");
 /// The access history of a word if it does not fit into a cell.
 struct History {
   std::vector<Group> groups = {};
-  std::size_t most = 16;  ///< number of groups at which obsolete groups are removed
+  std::size_t most = 16;  ///< obsolete groups are removed at this number of groups
 };
 
 /// The claim on a word of global memory by blocks of a trial. A claim contains the number of the
@@ -109,7 +111,7 @@ struct Mark {
   std::uint8_t bytes;  ///< mask of the bytes
 };
 
-/// Marks the bytes of all marks as written.
+/// Records the bytes of all `marks` as written in the shadow memory.
 void count_as_written(std::span<const Mark> marks);
 
 /// The cells of a range of memory. As long as all cells of a stretch (1 KiB) are equal, for example
@@ -137,12 +139,12 @@ class Shadow {
   /// The claims of all words, in the order of their addresses.
   Claim* claims() { return claims_; }
 
-  /// Adds marks for bytes that an unanalysed block writes, if no unanalysed block has written them
-  /// before.
+  /// Adds marks for bytes that an unanalysed block writes, except bytes that unanalysed blocks have
+  /// already written.
   void note_written(std::size_t byte, std::size_t bytes, std::vector<Mark>& marks) const;
 
-  /// The mask of the bytes in a word that unanalysed blocks have written, and whether they have
-  /// written all bytes of a stretch.
+  /// `written_unseen` returns the mask of the bytes in a word that unanalysed blocks have written.
+  /// `is_written_unseen` returns whether unanalysed blocks have written all bytes of a stretch.
   std::uint8_t written_unseen(std::size_t byte) const { return unseen_[byte / 4]; }
   bool is_written_unseen(std::size_t stretch) const;
 
@@ -152,12 +154,12 @@ class Shadow {
   /// Whether any byte of a range has been written.
   bool is_any_written(std::size_t byte, std::size_t bytes);
 
-  /// The cell of a byte if it stands for itself, or null.
+  /// The separate cell of a byte; null if a common cell represents the stretch of the byte.
   const Cell* own_cell(std::size_t byte) const {
     return divided_[byte / stretch_bytes] ? &cells_[byte / 4] : nullptr;
   }
 
-  /// Whether nothing has written a byte.
+  /// Whether a byte is unwritten.
   bool lacks(std::size_t byte);
 
   /// The length in bytes of the longest run of unwritten bytes in a range.
@@ -205,13 +207,13 @@ class Shadow {
   Cell* common_;        ///< common cell of each stretch
   bool* divided_;       ///< whether a stretch has separate cells
   bool* complete_;      ///< whether all bytes of a stretch are known to be written
-  EndedAccess* ended_;  ///< ended access of each cell
+  EndedAccess* ended_;  ///< access by an ended block, for each cell
   Claim* claims_;
   std::uint8_t* unseen_;  ///< mask, for each word, of the bytes that unanalysed blocks have written
 };
 
-/// The region of an accessed address. Memory of the region `host` is also accessible to the host,
-/// whose uninstrumented code may have written it.
+/// The region of an accessed address. Memory of the region `host` is also accessible to the host.
+/// Uninstrumented host code may have written this memory.
 enum class Region : std::uint8_t { shared, global, host };
 
 /// Whether an access of this kind may change memory.
@@ -259,14 +261,16 @@ inline Event event_of(Kind kind, Place place, const Thread& thread) {
           .atomic = reach_of(kind)};
 }
 
-/// Whether two accesses are atomic with respect to each other.
+/// Whether two accesses are atomic with respect to each other: both have a wider scope than a
+/// block, or both belong to the same block.
 inline bool are_atomic(const Event& a, const Event& b) {
   if (a.atomic == Reach::none || b.atomic == Reach::none) return false;
   return (a.atomic == Reach::all && b.atomic == Reach::all) ||
          (a.operation == b.operation && a.block == b.block);
 }
 
-/// Whether two accesses conflict. Conflicting accesses that are not ordered are a race.
+/// Whether two accesses conflict: they share bytes, at least one of them writes, and they are not
+/// atomic with respect to each other. Conflicting accesses that are not ordered are a race.
 inline bool conflict(const Event& a, const Event& b) {
   return (a.bytes & b.bytes) != 0 && (a.writes || b.writes) && !are_atomic(a, b);
 }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t sectors_of_wavefront = 4;  // a wavefront moves 4 * 32 bytes
 
-/// The cost of a line's accesses beyond the ideal cost, in sectors.
+/// The cost of a line's accesses minus their ideal cost, in sectors.
 std::uint64_t waste_of(const Site& site) {
   const std::uint64_t waste = site.cost - std::min(site.cost, site.ideal);
   return site.space == Space::shared ? sectors_of_wavefront * waste : waste;
@@ -36,7 +36,8 @@ struct Worst {
   Site site;
 };
 
-/// Finds the line that wastes most or, if no line wastes anything, the line with the most requests.
+/// Finds the line with the largest cost beyond the ideal cost. If no line exceeds its ideal cost,
+/// the line with the most requests is chosen.
 /// \returns false if there are no accesses
 bool find_worst(const std::vector<Counted>& counted, Worst& worst) {
   bool any = false;

@@ -30,7 +30,8 @@ struct Target {
   std::uintptr_t begin = 0;
   std::size_t last = 0;     ///< largest offset from `begin` at which an access of this form may
                             ///< start
-  Claim* claims = nullptr;  ///< claims of its words; null if the block does not claim them
+  Claim* claims = nullptr;  ///< claims of the words of this memory; null if the block does not
+                            ///< claim them
   AccessForm form = {};
   Treatment treatment = Treatment::none;
 };
@@ -39,7 +40,7 @@ struct Target {
 struct Written {
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;
-  const bool* living = nullptr;  ///< whether the allocation has not been freed
+  const bool* living = nullptr;  ///< points to whether the allocation is still living
   Shadow* shadow = nullptr;
 };
 
@@ -54,7 +55,7 @@ struct Targets {
   Allocation* allocations[1024] = {};  ///< allocation that each instruction accessed last
   Written written[256] = {};           ///< memory that each instruction wrote last, for unanalysed
                                        ///< blocks
-  std::vector<Mark> marks = {};        ///< bytes that had not been written before
+  std::vector<Mark> marks = {};        ///< bytes that no unanalysed block had written before
 
   void forget() {
     for (Target& target : all) target = {};
@@ -95,8 +96,8 @@ void claim_word(const Target& target, std::size_t word, Kind kind, std::uint64_t
   }
 }
 
-/// Logs an access of the current thread, for which the log must have room. The access later becomes
-/// part of a request of the warp.
+/// Logs an access of the current thread. The log must have room for the access. The access later
+/// becomes part of a request of the warp.
 [[gnu::always_inline]] inline void note_access(Thread& thread, const void* address, AccessForm form,
                                                Place place, const void* frame) {
   AccessLog& log = *thread.warp->log;
@@ -180,7 +181,8 @@ RequestedMemory requested_memory(Space space, const char* address, std::size_t b
 /// Checks the accesses of a request.
 void check_request(const Warp& warp, const Request& request);
 
-/// Checks the remaining accesses of the lanes of a warp, because its block has failed.
+/// Checks the accesses of a warp that are still pending when its block ends. Accesses are pending
+/// at that time only if the block has failed.
 void check_rest(Warp& warp);
 
 }  // namespace analysis

@@ -25,7 +25,8 @@
 namespace cuda_on_cpu::analysis {
 
 /// Lanes of a request to global memory that access consecutive elements, or that all access one
-/// address. The row is packed into one word, because lanes that are far apart need a row each.
+/// address. The row is packed into one word, because lanes that access distant addresses need one
+/// row each.
 struct NotedRow {
   std::uint64_t offset : 52;  ///< offset of the first lane's access in the shadow
   std::uint64_t first : 5;
@@ -43,14 +44,14 @@ struct NotedRequest {
   std::uint32_t changes;  ///< mask of the lanes whose write changed the value
   std::uint16_t warp, warp_epoch;
   Region region;
-  bool plain;  ///< whether the fast path may check its lanes together
+  bool plain;  ///< whether the fast path may check all lanes of the request together
 };
 
 /// A block that has run in a trial.
 struct NotedBlock {
   unsigned turn, number;
-  std::size_t request, requests_end, row;  ///< its first request, the end of its requests, and its
-                                           ///< first row
+  std::size_t request, requests_end, row;  ///< indices in `Notes` of the block's first request, the
+                                           ///< end of its requests, and its first row
 };
 
 /// The contents of a word of global memory before the trial.
@@ -60,7 +61,7 @@ struct Saved {
   char before[4];
 };
 
-/// The log of a thread of the operating system for the blocks that it runs in a trial.
+/// The log of a thread of the operating system for the blocks that the thread runs in a trial.
 struct Notes {
   std::uint64_t trial = 0;
   std::vector<NotedBlock> blocks;
@@ -81,7 +82,7 @@ Notes& notes();
 /// The state of the current trial.
 struct Trial {
   std::uint64_t number = 0;
-  unsigned first = 0;  ///< position of its first block in the order in which blocks start
+  unsigned first = 0;  ///< position of the trial's first block in the order in which blocks start
   std::atomic<bool> full = false;
   std::atomic<bool> alone = false;  ///< whether the host is known to have no other thread
   std::mutex mutex;
@@ -98,7 +99,7 @@ Trial& trial();
 void begin_on_trial(Block& block);
 void end_on_trial(Block& block);
 
-/// Whether the analysis detects that a kernel calls a function which the compiler has not inlined.
+/// Whether the analysis detects that a kernel calls a function that the compiler has not inlined.
 extern const bool sees_calls;
 
 /// Ends the trial before an access, unless the current thread is known to be in the kernel itself.

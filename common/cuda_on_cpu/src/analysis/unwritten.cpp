@@ -23,7 +23,7 @@ struct UnwrittenRead {
   Region region;
   bool matters;
   bool is_copied = false;
-  std::uint64_t order = 0;  ///< in which findings arise
+  std::uint64_t order = 0;  ///< position in the order in which findings arise
 };
 
 /// The pending reads, by the rank of the thread in its block.
@@ -36,7 +36,7 @@ Reads& reads() {
   return reads;
 }
 
-/// The next finding is about a read.
+/// Declares that the next finding concerns a read of unwritten bytes.
 void note_read(const UnwrittenRead& read) {
   note_accessed(read.shadow->address_of(read.offset), read.bytes);
   note_order(read.order);
@@ -48,7 +48,7 @@ void report_use(const UnwrittenRead& read, const Thread& thread) {
   report_unwritten(read.event, analysis::read, read.region, &thread);
 }
 
-/// Marks bytes as an unwritten copy if they equal the bytes of a read.
+/// Marks written bytes as a copy of unwritten bytes if they equal the bytes of `read`.
 /// \returns whether they are equal
 bool copy(UnwrittenRead& read, Shadow& to, std::size_t offset, std::size_t bytes, Place place,
           const Thread& thread) {

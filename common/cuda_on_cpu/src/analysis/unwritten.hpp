@@ -16,8 +16,8 @@ extern __thread unsigned unwritten_reads;
 void expect_copy(Shadow& shadow, std::size_t offset, std::size_t bytes, const Event& now,
                  Region region, const Thread& thread, bool matters);
 
-/// Finds out whether bytes that a thread has written are a copy of unwritten bytes that the thread
-/// has read.
+/// Checks whether bytes that a thread has written are a copy of unwritten bytes that it has read,
+/// and marks such a copy as unwritten.
 void find_source(Shadow& shadow, std::size_t offset, std::size_t bytes, const Event& now,
                  const Thread& thread);
 

@@ -20,7 +20,7 @@ struct Overwriting {
   Event then, now;
   Region region;
   const Thread* thread;
-  Place read = 0;         ///< the read of an update of a volatile variable; 0: no update
+  Place read = 0;  ///< instruction of the read in an update of a volatile variable; 0: no update
   bool is_stale = false;  ///< whether the other write came between this read and the write
   const void* address = nullptr;
   std::size_t bytes = 0;

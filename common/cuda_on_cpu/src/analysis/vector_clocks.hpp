@@ -94,7 +94,7 @@ class SyncVariable {
               const void* address) const;
   bool covers_gang(std::uint32_t releases, const Event& then) const;
 
-  /// Whether an operation happens before an operation that made one of the first `releases`
+  /// Whether `operation` happens before an operation that made one of the first `releases`
   /// releases.
   bool is_done_before(std::uint32_t operation, std::uint32_t releases) const;
 
@@ -116,8 +116,7 @@ class SyncVariable {
     std::vector<std::uint32_t> last;  ///< index of the last release of each thread, from 1, or 0
     std::vector<std::uint32_t> last_of_warp;  ///< index of the last release of each warp, from 1,
                                               ///< or 0
-    VectorClock known;                        ///< the joined clocks of its threads at their
-                                              ///< releases
+    VectorClock known;  ///< joined clocks of the block's threads at their releases
 
     const Release* last_of(std::uint16_t thread, std::uint32_t releases) const;
     const Release* last_of_warp_of(std::uint16_t thread, std::uint32_t releases) const;
@@ -145,7 +144,7 @@ class SyncVariable {
 /// of the block.
 /// \param key `key_of(operation, block)`
 const std::vector<SyncVariable*>* variables_of_block(std::uint64_t key);
-/// Forgets the variables of all blocks, because the variables are about to be freed.
+/// Clears the lists of variables of all blocks. The caller then frees the variables.
 void forget_variables_of_blocks();
 
 }  // namespace cuda_on_cpu::analysis

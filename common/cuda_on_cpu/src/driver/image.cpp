@@ -70,7 +70,7 @@ struct Opened {
 };
 
 /// Writes an image to an anonymous file and loads the file. Every file has a different path,
-/// because the loader does not load a known path again.
+/// because the loader does not load the same path twice.
 Opened open_image(std::string_view bytes) {
   static unsigned count = 0;
   Opened opened;
@@ -111,7 +111,7 @@ Opened open_apart(std::string_view bytes) {
   return none;
 }
 
-/// Sets the members in the head of an image by which the image finds its shared memory.
+/// Sets the members of `ImageHead` through which an image finds its shared memory.
 void settle(ImageHead& head, const Opened& opened, std::size_t shared_offset) {
   head.shared_offset = shared_offset;
   head.tls_module = ~std::size_t{0};

@@ -1,6 +1,6 @@
 /// \file
-/// The image of a module as text. The text replaces PTX, which programs read up to the first zero
-/// byte. The bytes of the image are therefore written as hexadecimal digits.
+/// The image of a module as text. The text takes the place of PTX, which programs treat as a
+/// zero-terminated string. The bytes of the image are therefore written as hexadecimal digits.
 
 #pragma once
 

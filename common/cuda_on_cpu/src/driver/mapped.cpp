@@ -43,7 +43,8 @@ struct Physical {
   int file;
   std::size_t bytes;
   CUmemAllocationProp property;
-  bool is_imported = false;  ///< whether the memory is imported, and so not counted
+  bool is_imported = false;  ///< whether the memory is imported, and therefore not counted for a
+                             ///< device
   bool is_shared = false;    ///< whether other processes may access the memory
   bool held = true;
   unsigned mappings = 0;

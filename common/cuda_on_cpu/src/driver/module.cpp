@@ -44,7 +44,8 @@ void unload_all(int device, std::uint32_t context) {
     if (module.lives && module.device == device && module.context == context) unload(module);
 }
 
-/// Prints the reason at once, because programs usually print only the name of the error.
+/// Prints immediately why an image cannot be loaded, because programs usually print only the name
+/// of the error.
 CUresult refuse_image(const Loading& loading) {
   std::fprintf(stderr, "cuda-on-cpu: %s\n", loading.sentence.c_str());
   return fail_driver(loading.error, loading.sentence);
@@ -92,7 +93,7 @@ std::string kernels_of(const CUmod_st& module) {
   return names.empty() ? " no kernels" : names;
 }
 
-/// Answers options for the JIT compiler with zero time and empty logs: the image was compiled
+/// Sets the outputs of JIT options to zero time and empty logs, because the image was compiled
 /// earlier.
 void say_nothing(unsigned count, const CUjit_option* options, void** values) {
   for (unsigned i = 0; i < count; ++i) {

@@ -26,7 +26,8 @@ enum class Value {
 struct Option {
   string_view name, other;  ///< the long and the short name
   Value value;
-  const char* passed_on = "";  ///< the option of the command; empty if the option is ignored
+  const char* passed_on = "";  ///< corresponding option of cuda-on-cpu; empty if the option is
+                               ///< ignored
 };
 
 constexpr Option table[] = {

@@ -1,6 +1,6 @@
 /// \file
 /// Shared memory of modules. Each operating-system thread that runs blocks has one area for all
-/// modules, and each module has a segment of this area.
+/// modules. Each module has a segment at the same offset in every area.
 
 #pragma once
 
@@ -17,7 +17,7 @@ inline constexpr std::size_t shared_capacity = std::size_t{512} << 10;
 std::optional<std::size_t> allocate_segment(std::size_t bytes, std::size_t alignment);
 void free_segment(std::size_t begin);
 
-/// The offset, in bytes, of the area of all segments in the thread area.
+/// The offset, in bytes, of the area of all segments in the thread-local variables.
 std::size_t first_segment();
 
 }  // namespace cuda_on_cpu

@@ -139,8 +139,8 @@ Tile& tile_of(unsigned size, const void* place) {
   return tile;
 }
 
-/// Arrives as `cuda_on_cpu::arrive` does.
-/// \param waits whether the thread waits for the end of the phase immediately
+/// Arrives at a barrier, as `cuda_on_cpu::arrive` does.
+/// \param waits whether the thread immediately waits for the end of the phase
 unsigned arrive_at(BarrierState* state, unsigned count, bool drop, bool waits) {
   catch_up();
   const unsigned phase = state->phase;
@@ -151,7 +151,8 @@ unsigned arrive_at(BarrierState* state, unsigned count, bool drop, bool waits) {
   return phase;
 }
 
-/// Lets a thread arrive at the barrier of its tile. The last thread computes the results for all.
+/// Lets a thread arrive at the barrier of its tile. The last thread computes the results for all
+/// threads of the tile.
 unsigned arrive_at(Tile& tile, unsigned size, CombineTile combine, const void* place) {
   if (tile.barrier.missing == tile.barrier.expected) {
     tile.combine = combine;

@@ -45,9 +45,8 @@ constexpr std::uint64_t idle_yields_before_host = 1 << 6;
 constexpr std::uint64_t idle_yields_of_system = 1 << 6;
 constexpr std::uint64_t stack_end_mark = 0x5374'6169'7243'6173;
 
-/// Protects the lowest whole page of a stack, so that an overflow causes a fault. The number of
-/// pages that a process may protect separately is limited. A mark at the end of each stack guards
-/// the stacks without a protected page.
+/// Protects the lowest whole page of a stack, so that an overflow causes a fault. As a process can
+/// protect only a limited number of pages separately, a mark at the end guards the other stacks.
 void protect_end(char* stack) {
   constexpr std::uintptr_t page = 4096;
   constexpr unsigned most = 8192;
@@ -97,8 +96,8 @@ void make_current(Thread* thread) {
   current_thread_index = thread->index;
 }
 
-/// Prefetches the top of a stack whose thread runs soon, and the next thread in this thread's
-/// queue.
+/// Prefetches the top of the stack of a thread that will run soon, and the thread that follows it
+/// in its queue.
 void fetch_stack(const Thread& thread) {
   constexpr std::size_t line = 64, lines = 4;
   __builtin_prefetch(thread.next);
@@ -106,7 +105,7 @@ void fetch_stack(const Thread& thread) {
     __builtin_prefetch(static_cast<const char*>(thread.stack_pointer) + i * line);
 }
 
-/// Leaves the current stack for a thread that is ready, a new thread, or the host side.
+/// Switches from the current stack to a ready thread, to a new thread, or to the host side.
 void leave(void** stack_pointer) {
   Block& b = *block;
   if (!b.ready.empty()) {
@@ -128,7 +127,7 @@ uint3 index_of(unsigned rank, const dim3& extent) {
   return {rank % extent.x, rank / extent.x % extent.y, rank / (extent.x * extent.y)};
 }
 
-/// Abandons the block: control returns to the host side for good.
+/// Abandons the block: switches to the host side and never returns.
 [[noreturn]] void give_up() {
   Block& b = *block;
   b.failed = true;
@@ -228,7 +227,7 @@ void arrive_late(Thread* thread) {
   if (is_last) open_barrier(nullptr);
 }
 
-/// Number of the block's threads whose predicate was true at a barrier.
+/// The number of the block's threads whose predicate was true at a barrier.
 int count_at_barrier(bool predicate, const void* place) {
   block->predicates += predicate;
   barrier(Scope::block, place);
@@ -255,7 +254,7 @@ void leave_warp(Thread* thread) {
   if (thread->warp->waiting != 0) lanes_changed(thread->warp);
 }
 
-/// Completes barriers that the block's other threads wait at, after a thread has ended.
+/// After a thread has ended, completes the barriers at which all other threads of the block wait.
 void release_others() {
   Block& b = *block;
   if (b.gang_arrivals > 0 && b.gang_arrivals == b.living) arrive_at_gang();
@@ -418,7 +417,7 @@ void forget_details(Block& b) {
   b.details_changed = false;
 }
 
-/// Reports how many threads wait in which operation, when no thread can continue.
+/// Reports a deadlock of the block: how many threads wait in each operation.
 void report_deadlock() {
   Block& b = *block;
   constexpr const char* waits[] = {"not started",        "ready",
@@ -462,8 +461,8 @@ std::uint64_t few_idle_yields() {
 /// calls `sched_yield` only now and then, because each call may take long on a busy system.
 bool is_analysed_alone() { return analysis::enabled && block->gang == nullptr; }
 
-/// Whether, under analysis, the block runs in turn with other blocks of its ordinary launch, and
-/// only these blocks can end a wait of its threads.
+/// Whether, under analysis, the blocks of a non-cooperative launch run in turn, so that only other
+/// blocks of the launch can end a wait of the block's threads.
 bool runs_in_turn() {
   const Block& b = *block;
   return analysis::enabled && b.gang != nullptr && b.gang->size() == 1 &&
@@ -509,7 +508,7 @@ bool may_get_parcels() {
 
 /// Waits for parcels from other blocks of the gang. No thread of the block can continue without
 /// them.
-/// \returns whether a thread can continue then
+/// \returns whether a thread can continue afterwards
 bool wait_for_parcels() {
   Block& b = *block;
   if (!may_get_parcels()) return false;

@@ -74,14 +74,14 @@ struct alignas(64) Thread {
 };
 static_assert(sizeof(Thread) == 64);
 
-/// The operation that a thread waits in.
+/// The operation in which a thread waits.
 struct Wait {
   void* record;  ///< the thread's record for the collective
   Combine combine;
   const void* barrier_object;
 };
 
-/// State that few threads need, with the values that it has when a thread begins.
+/// Members that few threads need, with the values that they have when a thread begins.
 struct Details {
   std::vector<PendingCopy> copies = {};
   std::size_t batches = 0;              ///< number of batches of copies that the thread has
@@ -227,7 +227,7 @@ extern __thread Block* block;
 /// null.
 extern "C" __thread Block* cuda_on_cpu_tried;
 
-/// During the lifetime of this object, the analysis does not check accesses: the device's own code
+/// During the lifetime of this object, the analysis does not check accesses: code of the CPU device
 /// runs, not a thread of a kernel. Even code of the runtime may be instrumented, because the linker
 /// may keep the program's copy of a template.
 class DeviceAtWork {
@@ -251,15 +251,15 @@ inline Details& changed_details_of(const Thread& thread) {
   return block->details[thread.rank];
 }
 
-/// Bytes of a thread's stack. A GPU allows 512 KiB of local memory, and the rest is for calls of
-/// the device's own code. The extra 192 bytes (three cache lines) prevent stacks from sharing sets
-/// of the cache.
+/// The size of a thread's stack in bytes. A GPU allows 512 KiB of local memory, and the rest is for
+/// functions of the CPU device. The extra 192 bytes (three cache lines) prevent stacks from sharing
+/// sets of the cache.
 inline constexpr std::size_t stack_bytes = (544 << 10) + 192;
 
 /// Runs one block of a launch to its end.
 /// \param turn position of the block in the order in which the launch's blocks begin
-/// \returns whether all its threads have ended; if not, the failure was reported, or the block ran
-/// speculatively and has to be executed again
+/// \returns whether all threads of the block have ended; if not, the failure was reported, or the
+/// block ran speculatively and has to be executed again
 bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank, unsigned turn = 0);
 
 /// Makes a launch that has already run, or one of its blocks, current on this operating-system
@@ -283,8 +283,8 @@ void wait_for_requests(Thread* thread);
 /// Makes a thread that is not in the middle of an access wait until its accesses are checked.
 void stop_for_requests(Thread* thread);
 
-/// Counts the threads that have ended. The current thread is the first of its block that may have
-/// to wait.
+/// Counts the threads of the block that have ended. The first thread of a block that may have to
+/// wait calls this function.
 void count_ended();
 
 /// Waits until the accesses of the current thread are checked. A thread calls this function before
@@ -337,8 +337,8 @@ void lane_stopped(Warp* warp);
 /// runs.
 void release_gathered(Warp& warp);
 
-/// After a change of the warp's set of lanes, completes the collectives that all their lanes have
-/// reached.
+/// Completes each collective of a warp that all participating lanes have reached. This function
+/// must be called when the warp's set of lanes has changed.
 void lanes_changed(Warp* warp);
 
 inline constexpr std::size_t all_stacks_bytes = stack_bytes * (most_threads + 1);

@@ -1,6 +1,6 @@
 /// \file
-/// Defines threadIdx and its siblings as variables, so that a debugger finds them by name. In
-/// programs, these variables are constants.
+/// Defines `threadIdx` and the other built-in variables as real variables, so that a debugger finds
+/// them by name. In programs, these variables are constants.
 
 #include "builtins.hpp"
 

@@ -1,5 +1,6 @@
 /// \file
-/// The built-in variables under their real names, writable by the device's own code.
+/// The built-in variables (`threadIdx`, ...) under their real names. The CPU device can write them;
+/// in programs, they are constants.
 
 #pragma once
 

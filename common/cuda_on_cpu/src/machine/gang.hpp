@@ -33,7 +33,7 @@ struct Turns {
   void give();
 
   std::mutex mutex;
-  std::condition_variable changed;  ///< gangs wait for this condition variable, too
+  std::condition_variable changed;  ///< notified when a turn or a gang changes
   std::vector<bool> runnable;       ///< whether a block waits for its turn, by index
   unsigned turn = 0;
   bool taken = false;
@@ -84,7 +84,8 @@ class Gang {
 
   std::uint32_t phase() const { return phase_; }
 
-  /// The end of the thread-local variables of a block, and whether it still runs.
+  /// `thread_area` returns the end of the thread-local variables of a block. `inside` returns
+  /// whether the block still runs.
   const char* thread_area(unsigned rank) const { return thread_areas_[rank]; }
   bool inside(unsigned rank) const { return inside_[rank]; }
 

@@ -53,7 +53,7 @@ void __nanosleep(unsigned) {
 
 namespace {
 
-/// Nanoseconds of a clock of the operating system.
+/// The time of a clock of the operating system in nanoseconds.
 long long nanoseconds(clockid_t clock) {
   timespec now;
   clock_gettime(clock, &now);

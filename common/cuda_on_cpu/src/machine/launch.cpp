@@ -45,7 +45,7 @@ class Crew {
     work_done_.wait(lock, [this] { return left_ == 0; });
   }
 
-  /// Adds `more` ranks to the running work. The work itself calls this function.
+  /// Lets `more` further threads execute the running work. The work itself calls this function.
   void grow(unsigned more) {
     {
       const std::scoped_lock lock(mutex_);
@@ -121,7 +121,7 @@ class Devices {
   }
 
  private:
-  /// A launch and the number of its blocks that have begun.
+  /// A launch, and the position of its next block.
   struct Share {
     explicit Share(Launch& launch) : launch(launch) {}
 
@@ -148,8 +148,8 @@ class Devices {
     turns_->runnable.resize(places_.size());
   }
 
-  /// Doubles the number of blocks that run concurrently, if enough blocks are left. The blocks of
-  /// the launch wait for the host or for other blocks.
+  /// Doubles the number of blocks that run concurrently, if enough blocks are left. The running
+  /// blocks of the launch wait for the host or for other blocks.
   void let_more_begin(Share& share) {
     constexpr std::size_t most = 1024;  // blocks, each on its own operating-system thread
     const Launch& launch = share.launch;
@@ -174,7 +174,8 @@ class Devices {
     }
   }
 
-  /// Position of the next block to begin; at least the number of blocks if there is none.
+  /// Takes the next block to begin.
+  /// \returns the position of the block; at least the number of blocks if there is none
   static unsigned take(Share& share) {
     Launch& launch = share.launch;
     if (launch.side_by_side == nullptr) return share.next++;
@@ -230,8 +231,8 @@ class Devices {
     return !is_beside_host && !others_began && added > 0;
   }
 
-  /// Whether blocks of the first launch run in turn under analysis. Blocks in turn can wait for
-  /// each other, for the host or for other devices.
+  /// Whether blocks of the first launch run in turn under analysis. Such blocks can wait for each
+  /// other, for the host or for other devices.
   bool runs_in_turns() const {
     const Launch& first = *launches_.front();
     return analysis::enabled && (settings().devices > 1 || first.is_beside_host ||

@@ -26,7 +26,7 @@ struct Launch {
   Configuration configuration;
   Invocation invocation;
   unsigned blocks;
-  unsigned threads;             ///< per block
+  unsigned threads;             ///< number of threads per block
   std::uint32_t operation = 0;  ///< index of the operation in the order of its stream
   int device = 0;
   std::vector<std::uint32_t> beside = {};   ///< operations whose grids run concurrently with this
@@ -62,7 +62,7 @@ using Launches = std::vector<std::unique_ptr<Launch>>;
 using CallOthers = std::function<bool(Launches& more)>;
 
 /// Runs all blocks of one launch, or of several cooperative launches whose grids may wait for each
-/// other. If blocks of an ordinary launch wait in loops, the function calls `call_others`.
+/// other. If blocks of a non-cooperative launch wait in loops, the function calls `call_others`.
 /// \returns whether all blocks ran to their end
 bool run(Launches& launches, const CallOthers& call_others);
 

@@ -142,7 +142,7 @@ struct Matrices {
   }
 };
 
-/// In double precision, a sum is a chain of fused multiply-adds.
+/// In double precision, a sum is a sequence of fused multiply-adds.
 using Doubles = Matrices<double, double, 16>;
 double dot(const MatrixProduct& p, const Doubles& m, int row, int column) {
   double sum = m.c[row][column];

@@ -12,8 +12,9 @@
 
 namespace cuda_on_cpu {
 
-/// Identifies blocks by their position in the order in which they begin (`turn`). An analysed block
-/// runs when all earlier blocks have ended, concurrently with some later ones.
+/// Schedules the blocks of a launch. A block is identified by its position in the order in which
+/// blocks begin (`turn`). An analysed block runs when all earlier blocks have ended, concurrently
+/// with some later ones.
 class SideBySide {
  public:
   /// Waits until a block may begin.

@@ -1,6 +1,6 @@
 /// \file
-/// Locates shared memory, which is stored in the thread-local variables of the operating-system
-/// thread that executes the block.
+/// Locates the thread area: the thread-local variables of an operating-system thread, which contain
+/// the shared memory of the block that the thread executes.
 
 #pragma once
 
@@ -8,12 +8,12 @@
 
 namespace cuda_on_cpu {
 
-/// Bytes of the program's thread-local variables.
+/// The size of the program's thread-local variables in bytes.
 std::size_t thread_area_bytes();
 
-/// Distance in bytes from the thread pointer to the end of the thread-local variables. On x86-64,
-/// the variables are stored below the pointer, and the distance is 0. On AArch64, the variables are
-/// stored above the pointer.
+/// The distance in bytes from the thread pointer to the end of the thread-local variables. On
+/// x86-64, the variables are stored below the pointer, and the distance is 0. On AArch64, the
+/// variables are stored above the pointer.
 std::size_t thread_area_end_offset();
 
 /// The end of the thread-local variables of the calling thread.

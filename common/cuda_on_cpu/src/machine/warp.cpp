@@ -1,6 +1,6 @@
 /// \file
 /// Collective operations of a warp. Each lane passes a record and waits; the last lane computes the
-/// results for all.
+/// results for all lanes.
 
 #include <algorithm>
 #include <bit>

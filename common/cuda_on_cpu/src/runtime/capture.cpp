@@ -15,8 +15,8 @@ namespace {
 
 using Guard = std::scoped_lock<RuntimeMutex>;
 
-/// Copies the operations of an instance. The copies depend on the operations in `begin`, and
-/// `give_number` numbers the copies.
+/// Copies the operations of an executable graph. The copies depend on the operations in `begin`,
+/// and `give_number` numbers the copies.
 template <typename Number>
 Operations copies_of(const CUgraphExec_st& executable, const Operations& begin,
                      const Number& give_number) {

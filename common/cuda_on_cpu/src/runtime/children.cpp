@@ -46,7 +46,7 @@ struct ChildrenOfBlock {
   std::vector<Child> children = {}, tails = {};
 };
 
-/// All operations of a grid, by the linear index of the block.
+/// All operations that the blocks of a grid launched, by the linear index of the block.
 struct Children {
   std::map<unsigned, ChildrenOfBlock> of_blocks;
   std::size_t launches = 0;
@@ -101,7 +101,8 @@ bool is_special(cudaStream_t stream) {
   return stream == cudaStreamFireAndForget || stream == cudaStreamTailLaunch;
 }
 
-/// The block's stream with a given handle; null if there is none. The handle is not a special one.
+/// The block's stream with a given handle; null if there is none. The handle must not be
+/// `cudaStreamFireAndForget` or `cudaStreamTailLaunch`.
 StreamOfBlock* find_stream_of(ChildrenOfBlock& all, cudaStream_t stream) {
   if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
     return &all.unnamed;

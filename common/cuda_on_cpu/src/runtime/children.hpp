@@ -3,7 +3,7 @@
 /// events.
 ///
 /// The work that a kernel launches waits until the blocks of the kernel have ended. Then each
-/// operation runs together with all its descendants before the next one; tail launches come last. A
+/// operation and all its descendants run before the next operation; tail launches run last. A
 /// kernel cannot observe the difference, because it cannot wait for its launches.
 
 #pragma once

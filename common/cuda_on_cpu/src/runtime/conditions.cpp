@@ -28,7 +28,7 @@ bool is_known(cudaGraphConditionalHandle handle) {
   return known().handles.contains(handle);
 }
 
-/// The index of the graph to be run.
+/// The index of the graph to run.
 std::size_t chosen(cudaGraphConditionalNodeType type, unsigned value) {
   return type == cudaGraphCondTypeSwitch ? value : value != 0 ? 0 : 1;
 }

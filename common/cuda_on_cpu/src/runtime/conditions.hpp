@@ -42,7 +42,7 @@ bool is_choice(cudaGraphConditionalNodeType type, unsigned size);
 /// loops are assigned only once per launch.
 void assign_first_values(const Conditions& conditions, const Operation& by);
 
-/// The condition of a node, and the instances that the node chooses among.
+/// The condition of a node, and the executable graphs among which the node chooses.
 struct Choice {
   std::shared_ptr<const Condition> condition;
   cudaGraphConditionalNodeType type;
@@ -53,7 +53,7 @@ struct Choice {
 /// \returns whether it succeeded
 bool choose(const Choice& choice, const Operation& node);
 
-/// Executes all operations of an instance as parts of a running operation.
+/// Executes all operations of an executable graph as parts of a running operation.
 void run_within(const CUgraphExec_st& body, const Operation& whole);
 
 }  // namespace cuda_on_cpu

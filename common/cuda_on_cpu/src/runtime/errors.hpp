@@ -20,8 +20,8 @@ cudaError_t& lasting_error();
 /// The error that cudaGetLastError would return.
 cudaError_t last_error_of_thread();
 
-/// Restores the last error of this thread after a call of the driver, whose errors cudaGetLastError
-/// does not return.
+/// Restores the last error of this thread after a call of the driver API, because
+/// `cudaGetLastError` does not return errors of that API.
 /// \returns the reason why that call failed, or empty
 std::string exchange_last_error(cudaError_t before);
 

@@ -38,7 +38,8 @@ std::size_t line_of_parent(std::uint32_t operation) {
   return found->second;
 }
 
-/// Whether one line is complete when another line of the same parent grid begins.
+/// Whether the line of `first` is complete when the line of `second` begins. Both lines have the
+/// same parent grid.
 bool comes_before(const Descent& first, const Descent& second) {
   if (first.stream == 0) return false;
   if (first.stream == second.stream) return first.place < second.place;

@@ -36,12 +36,13 @@ void note_descent(std::uint32_t operation, const Descent& descent);
 bool has_parent(std::uint32_t operation);
 std::uint32_t root_of(std::uint32_t operation);
 
-/// Whether an operation happens before an operation that begins now, and before all later
-/// operations. Work of another stream may begin later although it was enqueued earlier.
+/// Whether the operation `first` happens before the operation `now` and before all operations that
+/// begin later. An operation of another stream may begin later although it was enqueued before
+/// `now`.
 bool precedes_later_operations(std::uint32_t first, std::uint32_t now);
 
-/// Whether, of two operations with the same root, the first is complete with all the work that it
-/// launched before the second begins.
+/// Whether the operation `first`, with all the work that it launched, is complete before the
+/// operation `second` begins. Both operations have the same root.
 bool is_done_before_relative(std::uint32_t first, std::uint32_t second);
 
 }  // namespace cuda_on_cpu

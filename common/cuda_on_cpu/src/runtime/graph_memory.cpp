@@ -15,8 +15,8 @@ namespace {
 
 using Guard = std::scoped_lock<RuntimeMutex>;
 
-/// Memory that a launch in a stream needs until it is complete. Later launches in that stream may
-/// use the same memory.
+/// Memory that a launch in a stream needs until the launch is complete. Later launches in that
+/// stream may use the same memory.
 struct Use {
   std::uint32_t chain;
   OperationPointer last;
@@ -62,7 +62,7 @@ void trim(int device) {
   account.taken = needed;
 }
 
-/// Takes memory of a device for a launch. `bytes` is the largest need of the launch at any time.
+/// Reserves memory of a device for a launch. `bytes` is the largest need of the launch at any time.
 bool take(int device, std::size_t bytes, std::uint32_t chain) {
   Account& account = account_of(device);
   const std::size_t needed = account.needed_beside(chain) + bytes;
@@ -85,7 +85,8 @@ struct Need {
   std::size_t now = 0, most = 0;
 };
 
-/// The needs of an instance by device. Freeing memory of other graphs does not reduce these needs.
+/// The memory that an executable graph needs, by device. Freeing memory of another graph does not
+/// reduce this need.
 std::map<int, Need> needs_of(const GraphMemory& memory,
                              const std::vector<OperationPointer>& operations) {
   std::map<int, Need> needs;

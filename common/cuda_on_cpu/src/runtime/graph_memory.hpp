@@ -1,6 +1,7 @@
 /// \file
 /// Memory that graphs allocate and free. The addresses exist from the creation of the node to the
-/// end of the graph and its instances. The contents live from the allocation to the free operation.
+/// end of the graph and of its executable graphs. The contents live from the allocation to the free
+/// operation.
 
 #pragma once
 
@@ -27,12 +28,12 @@ struct GraphAllocation : std::enable_shared_from_this<GraphAllocation> {
   bool instantiated = false;
 };
 
-/// The memory that the nodes of an instance allocate and free.
+/// The memory that the nodes of an executable graph allocate and free.
 struct GraphMemory {
   std::vector<std::shared_ptr<GraphAllocation>> allocates;
   std::vector<Allocation*> frees;
   bool frees_on_launch = false;  ///< whether a launch frees the memory that the previous launch has
-                                 ///< left
+                                 ///< left allocated
 
   bool is_empty() const { return allocates.empty() && frees.empty(); }
 };
@@ -48,20 +49,20 @@ cudaError_t allocate_in_graph(void** pointer, std::size_t bytes, CUstream_st& st
 /// counts as freed immediately.
 cudaError_t free_in_stream(Allocation& allocation, CUstream_st& stream, const void* place);
 
-/// Records that memory of a graph, which a launch has left, is freed.
+/// Records that memory is freed that the launch of a graph has left allocated.
 void forget_left(const Allocation& allocation);
 
 /// Whether the program may still free an allocation.
 bool may_be_freed(const Allocation& allocation);
 
-/// Reserves device memory for an instance that is about to be launched. Frees memory that the
-/// previous launch of the instance has left.
+/// Reserves device memory for an executable graph that is about to be launched. Frees the memory
+/// that the previous launch of this graph has left allocated.
 cudaError_t take_memory_for(const GraphMemory& memory,
                             const std::vector<OperationPointer>& operations, CUstream_st& stream,
                             const void* place);
 
-/// Records the memory that a launched instance leaves, and the operation after which the instance
-/// no longer needs the rest.
+/// Records the memory that the launch of an executable graph leaves allocated, and the operation
+/// after which the launch no longer needs the rest.
 void note_launch_of(const GraphMemory& memory, const std::vector<OperationPointer>& operations,
                     const CUstream_st& stream, const OperationPointer& last);
 

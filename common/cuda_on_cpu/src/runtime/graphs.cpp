@@ -76,7 +76,7 @@ Recorded record(const cudaMemcpy3DParms& p, const void* place) {
   return {error, recorder.operations(place), p};
 }
 
-/// Replaces a memset of bytes by one with larger elements. The runtime has already checked the
+/// Replaces a memset of bytes by a memset of larger elements. The runtime has already checked the
 /// arguments.
 void fill_with_elements(Operation& operation, const cudaMemsetParams& p) {
   operation.work = [p](const Operation& self) {
@@ -144,7 +144,7 @@ Recorded record(const cudaMemFreeNodeParams& p, const void* place) {
   return {error, recorder.operations(place), p};
 }
 
-/// Records a node that records or awaits an event.
+/// Makes the operation of a node that records an event or waits for an event.
 template <typename Parameters>
 Recorded record(const Parameters& p, cudaEvent_t Operation::*role, const void* place) {
   if (p.event == nullptr) return {fail(cudaErrorInvalidValue)};
@@ -223,8 +223,8 @@ cudaError_t change(cudaGraphNode_t node, cudaGraphNodeType type, Recorded record
   return cudaSuccess;
 }
 
-/// Replaces the work of an operation by the work of another one. The dependencies of the operation
-/// do not change.
+/// Replaces the work of `operation` by the work of `other`. The dependencies of `operation` do not
+/// change.
 void take_over(Operation& operation, const Operation& other) {
   operation.work = other.work;
   operation.kernel = other.kernel;
@@ -237,7 +237,7 @@ void take_over(Operation& operation, const Operation& other) {
   operation.awaits = other.awaits;
 }
 
-/// Replaces the operations of a node in an instance.
+/// Replaces the operations of a node in an executable graph.
 cudaError_t change(cudaGraphExec_t executable, cudaGraphNode_t node, cudaGraphNodeType type,
                    const Recorded& recorded) {
   if (recorded.error != cudaSuccess) return recorded.error;
@@ -404,7 +404,7 @@ std::unique_ptr<CUgraph_st> clone_of(const CUgraph_st& graph) {
 using Choices = std::vector<std::shared_ptr<Choice>>;
 cudaGraphExecUpdateResult difference(const Choices& one, const Choices& other);
 
-/// The difference between two instances, apart from the parameters of their nodes.
+/// The difference between two executable graphs, apart from the parameters of their nodes.
 cudaGraphExecUpdateResult difference(const CUgraphExec_st& one, const CUgraphExec_st& other) {
   if (one.operations.size() != other.operations.size())
     return cudaGraphExecUpdateErrorTopologyChanged;
@@ -421,8 +421,8 @@ cudaGraphExecUpdateResult difference(const CUgraphExec_st& one, const CUgraphExe
   return difference(one.choices, other.choices);
 }
 
-/// The difference between the conditional nodes of two instances, apart from the parameters of the
-/// nodes in their bodies.
+/// The difference between the conditional nodes of two executable graphs, apart from the parameters
+/// of the nodes in their bodies.
 cudaGraphExecUpdateResult difference(const Choices& one, const Choices& other) {
   if (one.size() != other.size()) return cudaGraphExecUpdateErrorNodeTypeChanged;
   for (std::size_t i = 0; i < one.size(); ++i) {
@@ -437,7 +437,7 @@ cudaGraphExecUpdateResult difference(const Choices& one, const Choices& other) {
   return cudaGraphExecUpdateSuccess;
 }
 
-/// Whether `other` allocates memory that belongs to an instance different from `one`.
+/// Whether `other` allocates memory that already belongs to an executable graph other than `one`.
 bool is_memory_of_others(const CUgraphExec_st& one, const CUgraphExec_st& other) {
   const auto& mine = one.memory.allocates;
   return std::any_of(
@@ -446,8 +446,8 @@ bool is_memory_of_others(const CUgraphExec_st& one, const CUgraphExec_st& other)
       });
 }
 
-/// Replaces the work of an instance by the work of another one, which must have the same nodes in
-/// the same order.
+/// Replaces the work of `executable` by the work of `other`, which must have the same nodes in the
+/// same order.
 void take_over(CUgraphExec_st& executable, CUgraphExec_st& other) {
   for (std::size_t i = 0; i < other.operations.size(); ++i)
     take_over(*executable.operations[i], *other.operations[i]);
@@ -845,7 +845,7 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) 
 
 namespace {
 
-/// Returns the parameters of a node if they have this type.
+/// Returns the parameters of a node if they are of type `Parameters`.
 template <typename Parameters>
 cudaError_t parameters_of(cudaGraphNode_t node, Parameters* parameters) {
   if (node == nullptr || parameters == nullptr) return fail(cudaErrorInvalidValue);
@@ -858,7 +858,7 @@ cudaError_t parameters_of(cudaGraphNode_t node, Parameters* parameters) {
   return lasting_error();
 }
 
-/// Returns the event of a node that records or awaits one.
+/// Returns the event that a node records or waits for.
 template <typename Parameters>
 cudaError_t event_of(cudaGraphNode_t node, cudaEvent_t* event) {
   Parameters said{};

@@ -40,7 +40,8 @@ struct CUgraphNode_st {
                           ///< the program
   cuda_on_cpu::NodeParameters parameters = {};
   std::shared_ptr<CUgraph_st> child = nullptr;
-  std::shared_ptr<cuda_on_cpu::Condition> condition = nullptr;  ///< evaluated by a conditional node
+  std::shared_ptr<cuda_on_cpu::Condition> condition = nullptr;  ///< condition that a conditional
+                                                                ///< node evaluates
   cudaGraphConditionalNodeType choice = cudaGraphCondTypeIf;
   std::vector<std::shared_ptr<CUgraph_st>> bodies = {};  ///< the graphs among which a conditional
                                                          ///< node chooses
@@ -61,7 +62,7 @@ struct CUgraphExec_st {
     const CUgraphNode_st* node;
     std::size_t first, count;
   };
-  cuda_on_cpu::Operations operations;  ///< operations of the instance in topological order
+  cuda_on_cpu::Operations operations;  ///< operations of the executable graph in topological order
   std::vector<Part> parts;
   std::vector<std::shared_ptr<cuda_on_cpu::Choice>> choices;  ///< choices of the conditional nodes
   cuda_on_cpu::OperationPointer last;  ///< the end of the latest launch, which the next launch
@@ -86,13 +87,13 @@ OperationPointer marker();
 /// Whether all nodes belong to a graph.
 bool are_nodes_of(const CUgraph_st& graph, const cudaGraphNode_t* nodes, std::size_t count);
 
-/// Whether a graph has nodes that allow only one instance and no copy.
+/// Whether a graph has nodes that allow only one executable graph and no copy.
 bool has_single_nodes(const CUgraph_st& graph);
 
 /// Whether the bodies of all conditional nodes have only permitted nodes.
 bool has_legal_bodies(const CUgraph_st& graph);
 
-/// Makes an instance of a graph. Returns null if its nodes form a cycle.
+/// Instantiates a graph. Returns null if the nodes of the graph form a cycle.
 std::unique_ptr<CUgraphExec_st> instance_of(const CUgraph_st& graph);
 
 }  // namespace cuda_on_cpu

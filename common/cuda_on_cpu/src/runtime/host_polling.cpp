@@ -20,7 +20,7 @@ struct Polls {
   bool idle = false;                ///< whether the watching thread waits for an operation
   std::atomic<bool> asked = false;  ///< whether the analysis, or an atomic operation, has detected
                                     ///< a polling host
-  bool called = false;              ///< whether an operation is to be run by the watching thread
+  bool called = false;              ///< whether the watching thread has to call `perform_wanted`
   bool known = false;               ///< whether the host has polled undetected before
 };
 
@@ -39,7 +39,8 @@ struct Moment {
   }
 };
 
-/// The time since the last call of the runtime by the host, and since the streams last advanced.
+/// Two intervals: the time since the host last called the runtime, and the time since the streams
+/// last advanced.
 struct Silence {
   std::uint64_t calls = calls_of_runtime();
   Moment since_call = {}, since_begin = {};

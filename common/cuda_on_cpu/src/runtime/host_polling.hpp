@@ -1,6 +1,6 @@
 /// \file
-/// Hosts that poll memory until a kernel has written it, and make no calls of the runtime
-/// meanwhile.
+/// Advances the streams while the host polls memory until a kernel has written it, and makes no
+/// calls of the runtime.
 
 #pragma once
 
@@ -11,11 +11,10 @@ namespace cuda_on_cpu {
 /// holds the runtime's mutex.
 void watch_for_polling_hosts();
 
-/// Requests that the watching thread run the wanted operation. The caller holds the runtime's
-/// mutex.
+/// Requests that the watching thread call `perform_wanted`. The caller holds the runtime's mutex.
 void call_for_thread();
 
-/// Forgets that a host polls, because no operation is pending for which a host could wait.
+/// Forgets that a polling host was detected.
 void forget_polling_hosts();
 
 /// The number of runtime threads for polling hosts.

@@ -79,7 +79,7 @@ std::shared_ptr<SharedFile> shared_file_of(const Allocation& allocation) {
   return file->map(allocation.bytes, allocation.base) == nullptr ? nullptr : std::move(file);
 }
 
-/// Enables access of the current device to the memory of another one.
+/// Enables access of the current device to the memory of another device.
 cudaError_t enable_peer(int device) {
   if (device == current_device()) return cudaSuccess;
   const cudaError_t error = cudaDeviceEnablePeerAccess(device, 0);

@@ -87,14 +87,14 @@ bool is_in_memory_of_both(std::uintptr_t word);
 void release(Allocation* allocation);
 
 /// The living allocations that end with a context. Memory of graphs, memory that other processes
-/// share, and memory that the program has mapped are not among them.
+/// share, and memory that the program has mapped are not included.
 std::vector<Allocation*> allocations_of(int device, std::uint32_t context);
 
 /// The living allocation that contains an address, or null.
 Allocation* find_allocation(const void* address);
 
-/// The allocation that contains an address, for a call whose work may run later. Memory that a
-/// graph will allocate counts as well.
+/// The allocation that contains an address, for a call that is executed asynchronously or captured
+/// in a graph. Memory that a graph will allocate counts as well.
 Allocation* find_allocation_of_call(const void* address);
 
 /// The allocation, living or freed, that contains an address or is nearest to it; null if there is
@@ -107,8 +107,8 @@ const Allocation* nearest_allocation(const void* address);
 bool is_beside_allocations(const void* address);
 bool is_spare(const void* address, std::size_t bytes);
 
-/// Whether an address is between the lowest and the highest address that were ever allocated. A
-/// fast test: if it returns false, no allocation contains the address.
+/// Whether an address is between the lowest and the highest address that were ever allocated. If
+/// this fast test returns false, no allocation contains the address.
 bool may_be_allocated(const void* address);
 
 /// The number of allocated bytes of a device.

@@ -136,8 +136,8 @@ void transfer(const std::vector<const Side*>& sides, std::function<void()> work)
   }
 }
 
-/// Orders one side after the arrival of the other, and after all earlier operations of the other's
-/// stream.
+/// Orders the operation of `one` after the arrival of `other`, and after all earlier operations in
+/// the stream of `other`.
 void join(const Side& one, const Side& other) { one.operation->after.push_back(other.arrival); }
 
 void pair_up(Clique& clique, const Side& sender, const Side& receiver) {

@@ -39,10 +39,10 @@ constexpr std::size_t plain_shared = 48 << 10;  // bytes that a kernel may use w
 /// Whether the device supports clusters, which require compute capability 9.0.
 bool has_clusters() { return settings().capability >= 90; }
 
-/// The limits of a kernel that its code does not contain, by the name of the kernel.
+/// The launch limits of a kernel, which are not part of the code of the kernel.
 struct KernelLimits {
-  unsigned threads = most_threads;            ///< threads per block
-  std::size_t dynamic_shared = plain_shared;  ///< bytes per block that the program has requested
+  unsigned threads = most_threads;            ///< maximum number of threads per block
+  std::size_t dynamic_shared = plain_shared;  ///< maximum bytes of dynamic shared memory per block
   bool large_clusters = false;                ///< whether the program has requested clusters of
                                               ///< more than 8 blocks
 };
@@ -52,7 +52,7 @@ std::map<std::string, KernelLimits>& kernel_limits() {
   return limits;
 }
 
-/// The limits of a kernel. A kernel without symbol has the largest limits of all kernels.
+/// The limits of a kernel. A kernel without a symbol has the largest limits of all kernels.
 KernelLimits limits_of(const std::string& name) {
   const auto& known = kernel_limits();
   if (const auto found = known.find(name); found != known.end()) return found->second;

@@ -49,7 +49,7 @@ struct SharedEvent {
   SharedEvent(const SharedEvent&) = delete;
   SharedEvent& operator=(const SharedEvent&) = delete;
 
-  /// Whether the latest record of the event is by another process.
+  /// Whether another process made the latest record of the event.
   bool is_of_others() const;
 
   std::unique_ptr<SharedFile> file;

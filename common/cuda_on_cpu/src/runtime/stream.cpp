@@ -87,7 +87,7 @@ Streams& streams() {
   return streams;
 }
 
-/// The operation whose host function this thread executes, or 0.
+/// The number of the operation whose host function this thread executes, or 0.
 thread_local std::uint32_t calling_operation = 0;
 
 /// `is_beside_host`: whether this thread runs kernels concurrently with the host, or starts other
@@ -127,8 +127,8 @@ void acquire_from_before(const Operation& operation) {
     if (!before->shared) join(clock, s.times[before->number].clock);
 }
 
-/// Orders a host function of a stream, which has returned, after all accesses of the host. The
-/// function may have waited for any of them.
+/// After a host function of a stream has returned, orders the function after all accesses of the
+/// host. The function may have waited for any of these accesses.
 void acquire_from_host(const Operation& operation) {
   if (!analysis::enabled) return;
   Streams& s = streams();
@@ -240,9 +240,9 @@ void start(const OperationPointer& operation) {
   if (!operation->marks && ++s.performed == settings().lost_at) lasting_error() = cudaErrorUnknown;
 }
 
-/// Begins launches of devices that have none among these operations. These launches are needed if a
-/// block of one launch waits for a value that only another device can write.
-/// \returns whether the devices have not failed
+/// Begins launches on devices that have no launch among `operations`. These launches are needed if
+/// a block of one launch waits for a value that only another device can write.
+/// \returns false if the devices have failed
 bool call_others(std::vector<OperationPointer>& operations, Launches& more) {
   for (int device = 0; device < settings().devices; ++device) {
     const bool runs = std::any_of(operations.begin(), operations.end(),
@@ -313,8 +313,8 @@ bool run_kernels(std::vector<OperationPointer>& operations) {
   return false;
 }
 
-/// Waits until an operation can be executed. No other kernel runs together with one that runs
-/// concurrently with the host.
+/// Waits until an operation can be executed. While a kernel runs concurrently with the host, no
+/// other kernel starts.
 void await_device(const Operation& operation) {
   Streams& s = streams();
   const bool is_simple = operation.moves != Moves::nothing || operation.marks;
@@ -345,7 +345,8 @@ void perform(const OperationPointer& operation) {
   if (!is_beside_host) ++s.calls;  // the execution may have delayed the calling thread
 }
 
-/// Reports that an operation can never be executed, and completes it without its work.
+/// Reports that an operation can never be executed, and completes the operation without executing
+/// its work.
 void give_up(const OperationPointer& operation, const std::string& sentence) {
   if (lasting_error() == cudaSuccess) {
     report_diagnostic({.kind = "deadlock", .place = operation->place, .sentence = sentence});
@@ -413,7 +414,7 @@ RuntimeMutex& runtime_mutex() {
 std::uint64_t calls_of_runtime() { return streams().calls; }
 std::uint64_t calls_of_thread() { return own_calls; }
 
-/// Records that a chain has an operation.
+/// Records that an operation belongs to a chain, to know whether several chains have operations.
 static void note_chain(std::uint32_t chain) {
   Streams& s = streams();
   if (s.only_chain == 0) s.only_chain = chain;

@@ -1,6 +1,6 @@
 /// \file
-/// Streams, events and graphs. The operations of a stream run only when another operation, or the
-/// host, depends on them.
+/// Streams, events and graphs. An operation of a stream runs only when another operation or the
+/// host depends on it.
 
 #pragma once
 
@@ -252,8 +252,9 @@ void finish(const OperationPointer& operation);
 void synchronise(CUstream_st& stream);
 void synchronise_device(int device);
 
-/// Executes the first pending dependency of an operation, for a host that polls.
-/// \returns whether the dependency is complete; if not, it waits for the host or for other threads
+/// Executes the first pending dependency of an operation for which the host polls.
+/// \returns whether the dependency is complete; if not, the dependency waits for the host or for
+/// other threads
 bool advance(const OperationPointer& operation);
 
 /// Whether any stream has a pending operation. The caller need not hold the mutex.
@@ -284,13 +285,14 @@ bool is_host_operation(std::uint32_t number);
 /// represents these accesses.
 std::uint32_t host_publishes();
 
-/// The number of the next clock that the host acquires from a flag. `latest_host_clock_of` returns
-/// the latest such clock that an operation inherits.
+/// `number_of_host_clock` assigns the next number to a clock that the host acquires from a flag.
+/// `latest_host_clock_of` returns the number of the latest of these clocks that an operation
+/// inherits.
 std::uint32_t number_of_host_clock();
 std::uint32_t latest_host_clock_of(std::uint32_t operation);
 
-/// Whether one operation happens before another, independently of the order in which they were
-/// executed.
+/// Whether the operation `first` equals the operation `second` or happens before it, independently
+/// of the order in which they were executed.
 bool happens_before(std::uint32_t first, std::uint32_t second);
 
 }  // namespace cuda_on_cpu

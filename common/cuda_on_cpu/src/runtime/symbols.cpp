@@ -201,7 +201,7 @@ bool has_function(const std::string& name) {
                      [&](const LoadedImage& image) { return functions_of(image).contains(name); });
 }
 
-/// The name of a variable in the source: that of "void f<int>(int)::v" is "v".
+/// The name of a variable in the source, for example "v" for "void f<int>(int)::v".
 static std::string name_in_source(const std::string& linked_name) {
   const std::string name = demangled(linked_name);
   const auto scope = name.rfind("::");

@@ -49,7 +49,7 @@ struct Variable {
 Variable variable_of(const LoadedImage& image, const std::string& linked_name);
 
 /// The variables of the program in namespaces. Instances of templates and variables added by the
-/// compiler are not among them.
+/// compiler are not included.
 std::vector<Variable> variables_in_namespaces();
 
 /// The names of the variables that the program's sources mark as device variables. Names of managed

@@ -72,9 +72,9 @@ PlainImage plain_image_of(const Image& image, cudaTextureObject_t texture) {
   return plain;
 }
 
-/// All texture and surface objects that were ever created, so that destroyed ones are detected. An
-/// object is the index of its image, counted from 1. Each page has twice as many entries as the
-/// previous one and never moves, so kernels find their images without a lock.
+/// All texture and surface objects that were ever created, so that uses of destroyed objects are
+/// detected. An object is the index of its image, counted from 1. Each page has twice as many
+/// entries as the previous one and never moves, so kernels find their images without a lock.
 class Images {
  public:
   struct Entry {
@@ -197,8 +197,8 @@ struct Neighbours {
   float second;
 };
 
-/// The index of a texel in one dimension after the address mode is applied; -1 if it is beyond the
-/// border.
+/// The index of a texel in one dimension after the address mode is applied; -1 if the texel is
+/// beyond the border.
 int resolved(long long i, int n, cudaTextureAddressMode mode) {
   if (i >= 0 && i < n) return static_cast<int>(i);
   const auto modulo = [&](long long period) { return ((i % period) + period) % period; };

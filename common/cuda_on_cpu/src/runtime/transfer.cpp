@@ -23,7 +23,7 @@ namespace {
 
 using Guard = std::scoped_lock<RuntimeMutex>;
 
-/// A matrix of bytes: `height` rows of `width` bytes, with a distance of `pitch` bytes.
+/// A matrix of bytes: `height` rows of `width` bytes, which begin `pitch` bytes apart.
 struct Rows {
   char* first;
   std::size_t pitch;
@@ -283,7 +283,7 @@ Allocation* allocation_at(void* pointer, MemorySpace one, MemorySpace other) {
   return right ? found : nullptr;
 }
 
-/// Refuses to free memory that was already freed, or is not allocated yet.
+/// Refuses to free memory that has already been freed or has not been allocated yet.
 cudaError_t refuse_to_free(const Allocation& allocation) {
   return fail(cudaErrorInvalidValue,
               allocation.is_leaving
@@ -333,8 +333,8 @@ bool is_private(const void* address) {
   return on_a_stack(reinterpret_cast<std::uintptr_t>(address)) || below - 1 < thread_area_bytes();
 }
 
-/// The reason why a copy or memset that a kernel calls may not access these bytes; empty if it may.
-/// The bounds of variables are not checked.
+/// The reason why a copy or memset that a kernel calls may not access these bytes; empty if the
+/// access is allowed. The bounds of variables are not checked.
 std::string objection_in_kernel(const Rows& rows) {
   const DeviceAtWork at_work;
   if (rows.first == nullptr) return "the address of a copy or a memset is null";

@@ -52,7 +52,7 @@ bool others_sleep() {
 }
 
 /// Returns when the program probably waits: it makes no calls of the runtime, and its threads
-/// sleep. Threads that compute for a quarter of a second without a call count as waiting, too,
+/// sleep. Threads that compute for a quarter of a second without a call also count as waiting,
 /// because they may be polling.
 void wait_until_it_waits(Lock& lock) {
   constexpr unsigned looks = 3;
