@@ -46,7 +46,7 @@ double flop_rate(double (*kernel)(long), int threads, double run_seconds) {
 }
 
 /// The bandwidth of a copy, in bytes read plus written per second: the best of twenty runs. The
-/// copy has `bytes` bytes, but at most an eighth of the available memory.
+/// copied array has `bytes` bytes, but at most an eighth of the available memory.
 double copy_rate(double bytes) {
   const double most = available_memory() / 8;
   const auto count = static_cast<std::size_t>(std::min(most, bytes) / sizeof(double));
@@ -74,7 +74,7 @@ Rates stored_rates(const Json& cached) {
           stored(cached, "copy_bytes_per_second"), stored(cached, "flops_f64_matrix")};
 }
 
-/// Whether all rates are known.
+/// Whether all rates are greater than zero, which means that they are present.
 bool is_complete(const Rates& rates) {
   return rates.flops_f64 > 0 && rates.flops_f32 > 0 && rates.bandwidth > 0 &&
          rates.flops_f64_matrix > 0;

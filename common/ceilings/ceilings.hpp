@@ -26,8 +26,8 @@ struct Ceilings : Rates {
   std::optional<GpuCeilings> gpu;  ///< empty if there is no GPU, or if the GPU was not measured
 };
 
-/// The effort of a measurement. Tests use shorter measurements, because rates are inaccurate anyway
-/// when other tests run at the same time.
+/// The duration and the size of a measurement. Tests use smaller values, because other tests that
+/// run concurrently make the rates inaccurate anyway.
 struct Effort {
   double seconds = 0.03;  ///< duration of one multiply-add run
   double bytes = 0x1p30;  ///< size of a copy in bytes; much larger than the caches

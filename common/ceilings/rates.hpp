@@ -8,16 +8,17 @@
 
 namespace staircase {
 
-/// The peak rates of a device, measured with programs that perform no other work.
+/// The peak rates of a device, each measured by a loop that performs only one kind of operation.
 struct Rates {
   double flops_f64;  ///< f64 operations per second; a fused multiply-add counts as two
   double flops_f32;  ///< f32 operations per second
   double bandwidth;  ///< copies in device memory: bytes read plus written per second
-  /// The number of f64 operations per second in matrix products. Matrix products use tensor cores
-  /// if tensor cores are faster.
+  /// The number of f64 operations per second in matrix products. The value is the rate of the
+  /// tensor cores if they are faster than the CUDA cores.
   double flops_f64_matrix;
 
-  /// A lower bound for the time of this work, in seconds.
+  /// A lower bound for the time of `work`, in seconds: the time of its operations or of its memory
+  /// traffic, whichever is longer.
   double lower_bound(const Work& work, Precision precision) const {
     const double flops = precision == Precision::f32 ? flops_f32
                          : work.matrix               ? flops_f64_matrix

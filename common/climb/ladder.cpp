@@ -281,7 +281,7 @@ void Ladder::add_row(const Program& program) {
   rows_.push_back(std::move(row));
 }
 
-/// Sets two percentages of a row: of the peak rates and of the copy bandwidth of the row's device.
+/// Sets `of_peak` and `of_copy` of a row from the peak rates and the copy bandwidth of its device.
 void Ladder::compare_with_ceilings(Row& row) const {
   const bool on_gpu = row.outcome.program.device == "gpu";
   if (on_gpu && !ceilings_.gpu) return;

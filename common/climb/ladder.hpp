@@ -20,7 +20,7 @@ namespace staircase {
 /// On a machine without a GPU, stages for the GPU run on the CPU device, with the reduced data set.
 class Ladder {
  public:
-  /// A function that receives the output in several parts.
+  /// A function that prints a part of the output.
   using Print = std::function<void(const std::string&)>;
 
   /// \param all all programs of the workload, stage zero first

@@ -133,8 +133,8 @@ std::optional<ProcessResult> Measurement::solve(const Program& program, const Ru
   return run_process(has_ranks ? on_ranks(settings.ranks, has_threads, command) : command, options);
 }
 
-/// Distinguishes a problem that exceeds the limits of a stage from missing hardware, according to
-/// the harness's message.
+/// The verdict that the message of a stage program implies: either the problem exceeds the limits
+/// of the stage, or the stage is not available on this machine.
 static Verdict verdict_of(const std::string& refusal) {
   return refusal.starts_with("this stage takes ") ? Verdict::not_for_this_size
                                                   : Verdict::not_available;
@@ -167,7 +167,7 @@ Outcome Measurement::execute(const Program& program, const RunSettings& settings
   return outcome;
 }
 
-/// Runs a stage with one solve, to obtain its solution or an approximate time.
+/// Runs a stage with a single solve and without a warm-up, so its time is only approximate.
 Outcome Measurement::run_once(const Program& program, RunSettings once,
                               const std::string& precision) {
   once.precision = precision;

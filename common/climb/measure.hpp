@@ -47,7 +47,7 @@ enum class Verdict {
 /// Returns a verdict in words, for example "matches" or "not available".
 std::string name_of(Verdict verdict);
 
-/// The name of the reference in messages, unless the user selected another stage.
+/// The name of the reference in messages, unless the user selected another stage as the reference.
 inline constexpr const char* stage_zero = "stage zero";
 
 /// The result of running a stage once.
@@ -66,8 +66,8 @@ struct Outcome {
   }
   double median() const { return record.at("seconds").at("median").get<double>(); }
   Summary seconds() const;
-  /// The median time of the complete solves in seconds. The value is empty unless only one phase of
-  /// a solve is timed.
+  /// The median time of the complete solves in seconds. The value is present only if the stages are
+  /// compared by the time of one phase.
   std::optional<double> total_seconds() const;
 };
 

@@ -8,7 +8,7 @@
 
 namespace staircase {
 
-/// The options as texts. The code that uses a number or a name also checks it.
+/// The options as strings. The code that uses an option converts and checks its value.
 struct Options {
   std::vector<std::string> workloads;
   std::string stages, reference, device = "all", datasets, precisions = "f64";

@@ -40,8 +40,7 @@ Recordings::Recordings(const fs::path& root, const std::vector<std::string>& wor
 }
 
 /// Sorts runs in the order in which the book selects them. Runs of the newest revision come first.
-/// Within a revision, whose runs were made in one session, the runs with the most repeats come
-/// first.
+/// Among the runs of a revision, those with the most repeats come first.
 void Recordings::sort_as_book(std::vector<Run>& runs) {
   std::map<std::string, std::string> newest;  // the last date of each revision
   for (const Run& run : runs) newest[run.revision] = std::max(newest[run.revision], run.date);

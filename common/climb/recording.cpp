@@ -15,8 +15,8 @@ constexpr std::array of_recording{"machine", "revision", "date"};
 constexpr std::array of_problem{"parameters", "input"};
 constexpr std::array of_run{"workload", "dataset", "precision", "parameters", "input"};
 
-/// The first line of a run. This line contains all entries of the run except the records, and the
-/// parameters that the records of its data set share.
+/// The first line of a run. This line contains all entries of the run except `records`. It also
+/// contains the parameters and the input of the first record that solves the data set of the run.
 Json shared_by(const Json& run) {
   Json shared = run;
   shared.erase("records");
@@ -30,7 +30,7 @@ Json shared_by(const Json& run) {
   return shared;
 }
 
-/// Removes each of the given keys from a record if another object has the same value for this key.
+/// Removes each of `keys` from `record` if `other` has the same value for this key.
 template <class Keys>
 void remove_equal(Json& record, const Keys& keys, const Json& other) {
   for (const char* key : keys)
@@ -38,7 +38,7 @@ void remove_equal(Json& record, const Keys& keys, const Json& other) {
       record.erase(key);
 }
 
-/// The text of a run: one line with the common values of its records, and one line per record.
+/// The text of a run: one line with the values that its records share, and one line per record.
 std::string run_text(const Json& run, const Json& recording) {
   const Json shared = shared_by(run);
   std::vector<std::string> records;

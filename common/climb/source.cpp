@@ -61,7 +61,7 @@ std::ptrdiff_t header_length(const std::vector<std::string>& lines) {
 /// A copy of a source file without the header comment.
 struct Body {
   fs::path path;
-  long header;  ///< the number of lines that are left out
+  long header;  ///< the number of lines of the omitted header comment
 
   Body(const fs::path& source, fs::path copy) : path(std::move(copy)) {
     const auto lines = lines_of(source);

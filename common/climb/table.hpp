@@ -20,7 +20,7 @@ struct Row {
   double over_zero = 0;               ///< speed-up over stage zero; 0 if unknown
   double over_previous = 0;           ///< speed-up over the continued stage; 0 if unknown
   double of_peak = 0;                 ///< shortest possible time / measured time; 0 if unknown
-  double of_copy = 0;                 ///< share of the GPU's copy bandwidth; 0 if unknown
+  double of_copy = 0;                 ///< fraction of the GPU's copy bandwidth; 0 if unknown
   std::optional<Recorded> recorded;   ///< recorded time of a GPU stage, if this machine has no GPU
   std::optional<LinesChanged> lines;  ///< lines changed compared with the continued stage
   std::optional<Sectors> sectors;     ///< sectors of the kernels, if the CPU device counts them

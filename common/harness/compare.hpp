@@ -21,8 +21,8 @@ enum class Scale {
   /// Therefore n rounded additions cause an error of at most n eps, for any scaling of the columns
   /// of A and any cancellation.
   diagonal,
-  /// The scale is `floor`, which is the magnitude of the input. This scale suits solutions that can
-  /// be much smaller than the values from which they are computed.
+  /// The scale is `floor` for all elements. This scale suits solutions that can be much smaller
+  /// than the values from which they are computed.
   given
 };
 

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
   throw BadInput(fmt::format("the file '{}' cannot be written: {}", path.string(), why));
 }
 
-/// Writes the complete text. If this fails, returns false and sets errno.
+/// Writes the complete text. If a write fails, returns false and sets errno.
 bool write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());

@@ -36,7 +36,7 @@ struct Ranks {
   int (*count)();             ///< the number of ranks; not collective
   int (*local_rank)();        ///< the rank of this process, from 0, among the ranks on its machine
   int (*machines)();          ///< the number of machines on which the ranks run
-  int (*cores)();             ///< number of cores of the machine per rank
+  int (*cores)();             ///< this machine's number of cores per rank
   double (*maximum)(double);  ///< the maximum of the arguments of all ranks
   /// Returns the texts that all ranks pass, in the order of the ranks.
   std::vector<std::string> (*all_texts)(const std::string&);

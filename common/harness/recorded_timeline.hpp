@@ -53,8 +53,8 @@ class RecordedTimeline final : public Timeline {
   /// The total time of each phase, in the order in which the phases first began.
   std::vector<PhaseTotal> totals() const;
 
-  /// The total time of all overlapping intervals of each name. The intervals themselves may overlap
-  /// each other.
+  /// For each name, the total time of the intervals that overlap the phases. These intervals may
+  /// also overlap each other.
   std::vector<PhaseTotal> overlapping_totals() const;
 
  private:

@@ -44,8 +44,8 @@ struct RunOptions {
 };
 
 /// Solves the problem of the program repeatedly.
-/// \throws WrongResult if a solution contains an element that is not finite, and the exceptions of
-/// the stage
+/// \throws WrongResult if a solution contains an element that is not finite; exceptions of the
+/// stage propagate as well
 Run run_repeats(const StageProgram& program, const RunOptions& options);
 
 /// The JSON record of a run, which `--json` writes.

@@ -20,7 +20,8 @@ namespace forms {
 inline void check(cudaError_t error) {
   if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
 }
-/// Throws std::invalid_argument if a library rejects a form. The device stays usable in this case.
+/// Throws std::invalid_argument if a library call returned an error, for example because the
+/// library rejects a form. The device stays usable in that case.
 template <typename Status>
 requires std::is_enum_v<Status>
 void check(Status status) {

@@ -49,7 +49,7 @@ class Arguments {
   bool wants(const std::string& workload) const {
     return words_.empty() || std::find(words_.begin(), words_.end(), workload) != words_.end();
   }
-  /// The size of a problem. The size is smaller if the forms are only checked (--tiny).
+  /// The size of a problem: `full`, or a smaller size if the forms are only checked (--tiny).
   int size(int full) const { return std::max(full / scale_, 1); }
 
  private:

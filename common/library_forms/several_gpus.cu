@@ -141,7 +141,7 @@ class Cholesky {
   }
 
   /// Times the forms with each block size on one GPU and on all GPUs. If `more` is true, also times
-  /// other device orders, and other handles with one block size.
+  /// the reverse order of the GPUs, and further variants with blocks of 1024 columns.
   void run(int repeats, const std::vector<std::int64_t>& blocks, bool more) {
     Group group{forms::group_name<T>("cholesky", std::to_string(n_)), forms::tolerance<T>, {}};
     add_single(group);

@@ -46,7 +46,7 @@ bool has_jump(CXCursor cursor) {
   return std::any_of(parts.begin(), parts.end(), has_jump);
 }
 
-/// Whether the code around a construct may run in a different order from the order in the file.
+/// Whether a construct may make the code around it run in a different order from that in the file.
 bool leads_elsewhere(const Trouble& trouble) {
   if (!trouble.is_directive) return has_jump(trouble.cursor);
   const std::string& directive = trouble.frame->directive;
@@ -84,8 +84,8 @@ std::string need_after(const Function& function, const Loop& loop, const Variabl
   std::size_t last = 0;
   for (std::size_t a = 0; a < function.accesses.size(); ++a)
     if (function.accesses[a].frame->is_within(loop.frame)) last = a;
-  /// The innermost loop around both the frame and `loop` that iterates again within the variable's
-  /// lifetime.
+  /// The innermost loop, other than `loop`, that contains both `frame` and `loop` and that runs
+  /// several iterations within the lifetime of the variable.
   const auto repeats = [&](const Frame* frame) -> const Frame* {
     for (; frame; frame = frame->parent)
       if (frame->loop && frame->loop != &loop && loop.frame->is_within(frame) &&
@@ -93,8 +93,8 @@ std::string need_after(const Function& function, const Loop& loop, const Variabl
         return frame;
     return nullptr;
   };
-  /// Whether a read after the first `at` accesses may get a value that was written before the end
-  /// of the loop.
+  /// Whether a read in `frame` that follows the first `at` accesses of the function may get a value
+  /// that was written before the end of the loop.
   const auto may_get_value = [&](const Frame* frame, std::size_t at) {
     const bool is_behind = at > last;
     const Frame* again = is_behind ? nullptr : repeats(frame);

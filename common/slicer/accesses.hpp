@@ -14,7 +14,7 @@ namespace slicer {
 std::vector<const Access*> accesses_of(const Function& function, const Loop& loop);
 
 /// The reason why a part of a function cannot be analysed; empty if there is none.
-/// \param with_output whether output of the program is a reason, too
+/// \param with_output whether output of the program also counts as a reason
 std::string trouble_in(const Function& function, const Frame& frame,
                        const std::vector<const Access*>& accesses, bool with_output = true);
 

@@ -44,8 +44,9 @@ bool is_floating(CXType type) {
          type.kind == CXType_Half || type.kind == CXType_Float16;
 }
 
-/// Whether the order of updates affects only the rounding. Integers may only be updated with
-/// integers, because a sum that loses its fraction in each step depends on the order.
+/// Whether the order of updates affects only the rounding. An integer variable must be updated with
+/// integers only. Otherwise, each step would truncate the sum, and the result would depend on the
+/// order.
 bool may_commute(CXCursor left, CXCursor right) {
   const CXType type = clang_getCursorType(left);
   const CXType given = clang_getCursorType(stripped(right));
@@ -55,8 +56,8 @@ bool may_commute(CXCursor left, CXCursor right) {
   return !is_whole || (is_number_type(given) && !is_floating(given)) || is_dependent_type(given);
 }
 
-/// Whether the variable stores the computed minimum or maximum exactly. In a smaller integer type,
-/// the value would wrap around.
+/// Whether the type of `left` represents the computed minimum or maximum exactly. An integer type
+/// that is too narrow would change the value.
 bool may_compare(CXCursor left, CXCursor right) {
   const CXType type = clang_getCursorType(left), given = clang_getCursorType(stripped(right));
   const bool is_same = without_reference(type).kind == without_reference(given).kind;

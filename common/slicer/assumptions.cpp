@@ -13,7 +13,8 @@ bool leaves(const Place& place) {
                      [](const Step& step) { return step.leaves; });
 }
 
-/// Whether a location is memory of a declaration in the function, to which no other name can refer.
+/// Whether a location is in the memory of a local variable or a parameter, and no other name can
+/// refer to this memory.
 bool is_own(const Place& place) {
   const Variable& variable = *place.variable;
   const bool is_local = variable.frame || variable.parameter >= 0;
@@ -21,7 +22,8 @@ bool is_own(const Place& place) {
   return is_local && variable.is_object && !leaves(place);
 }
 
-/// The signed type of the same size, through which C++ permits access to the same number.
+/// The signed type that corresponds to an unsigned type; any other type unchanged. C++ permits
+/// accesses to the same object through both types.
 CXTypeKind with_sign(CXTypeKind type) {
   switch (type) {
     case CXType_UShort:

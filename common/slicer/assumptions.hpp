@@ -15,8 +15,8 @@ struct Assumed {
   std::string contradiction;  ///< a statement that contradicts an assumption, or empty
 };
 
-/// Whether two accesses may overlap according to the rules of C++. An assumption is then needed
-/// that they do not overlap.
+/// Whether two accesses may overlap according to the rules of C++. If so, a verdict needs the
+/// assumption that they do not overlap.
 bool need_assumption(const Access& one, const Access& other);
 
 /// The assumptions that a verdict on the accesses in a frame requires.

@@ -34,7 +34,7 @@ isl::set parameters_of(const isl::set& set);
 /// \param context constraints on the parameters
 Box box_around(const std::vector<isl::set>& elements, const isl::set& context);
 
-/// Loops over the elements of a box, for slices with at least one access.
+/// Generates loops over the elements of a box, for slices with at least one access.
 Walk walk_over(const Box& box, const isl::set& context, const std::vector<std::string>& variables);
 
 }  // namespace slicer

@@ -6,7 +6,8 @@
 namespace slicer {
 namespace {
 
-/// Whether a function is an implicit instance of a template, not an explicit specialisation.
+/// Whether `function` is an implicit instance of the template `pattern`, not an explicit
+/// specialisation.
 bool is_made_of(CXCursor function, CXCursor pattern) {
   const auto is_at = [&](CXCursor other) {
     return clang_equalLocations(clang_getCursorLocation(function), clang_getCursorLocation(other));

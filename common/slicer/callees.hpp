@@ -11,7 +11,7 @@
 
 namespace slicer {
 
-/// Whether a cursor is a function or a function template of a namespace.
+/// Whether a cursor is a function or a function template, but not a method of a class.
 bool is_function(CXCursor cursor);
 /// Whether a function is an instance that libclang has created from a template.
 bool is_instance(CXCursor function);

@@ -13,7 +13,7 @@ bool may_change(CXType parameter) {
   return is_reference(parameter) && !is_constant_type(parameter);
 }
 
-/// Whether an object may refer to the objects that initialise it.
+/// Whether an object of this type may refer to the objects that initialise it.
 bool has_reference(CXType type) {
   bool found = false;
   clang_Type_visitFields(

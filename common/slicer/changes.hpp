@@ -18,7 +18,7 @@ class Changes {
   bool has(CXCursor declaration) const;
   /// Whether a pointer or a reference to a variable may exist.
   bool is_addressed(CXCursor declaration) const;
-  /// Whether the function may change a member of its own object.
+  /// Whether the function may change a member of the object `*this`.
   bool has_this() const { return changes_this_; }
 
  private:

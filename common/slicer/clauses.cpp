@@ -61,14 +61,15 @@ bool stands_alone(const std::string& directive) {
          directive == "flush";
 }
 
-/// Whether a pragma is the directive `ordered` with a statement, not a clause or a `depend` form.
+/// Whether a pragma is an `ordered` directive that applies to a statement, without `depend`,
+/// `doacross` or `simd`.
 bool is_ordered_region(const Pragma& pragma) {
   return pragma.words.front() == "ordered" && !pragma.has("depend") && !pragma.has("doacross") &&
          !pragma.has("simd");
 }
 
-/// Whether a pragma is the directive `ordered` without a statement, which waits for other
-/// iterations.
+/// Whether a pragma is an `ordered` directive without a statement. Such a directive waits for other
+/// iterations, or signals them.
 bool is_ordered_point(const Pragma& pragma) {
   return pragma.words.front() == "ordered" && (pragma.has("depend") || pragma.has("doacross"));
 }

@@ -16,7 +16,7 @@ std::string sign_of(Update update);
 /// Whether a pragma makes a loop parallel.
 bool makes_parallel(const Pragma& pragma);
 
-/// The name of a directive that the tool does not cover; empty if it covers the directive.
+/// The name of a directive that the tool does not cover; empty if the tool covers the directive.
 /// \param together all pragmas of the same statement
 std::string uncovered(const Pragma& pragma, const std::vector<const Pragma*>& together = {});
 

@@ -144,7 +144,8 @@ Walk walk_of(const isl::ast_node& node) {
   }
 }
 
-/// Whether a part needs no braces around it: nested loops with one statement inside.
+/// Whether the code of a walk needs no braces: it is a statement, or nested loops around one
+/// statement.
 bool is_plain(const Walk& walk) {
   return walk.kind == Walk::statement || (walk.kind == Walk::loop && is_plain(walk.parts[0]));
 }

@@ -25,7 +25,7 @@ struct Walk {
 /// becomes a call of `sliced::quotient`.
 std::string text_of(const isl::ast_expr& expression);
 
-/// Loops that visit each element of a set once.
+/// Generates loops that visit each element of a set once.
 /// \param context constraints on the parameters
 Walk walk_over(const isl::set& set, const isl::set& context,
                const std::vector<std::string>& variables);

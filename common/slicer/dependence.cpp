@@ -376,8 +376,8 @@ class Judgement {
     return found;
   }
 
-  /// The reason why a value before or after the loop may be lost, because each thread has its own
-  /// copy.
+  /// The reason why a value that a variable has before or after the loop may be lost in the
+  /// threads' copies; empty if there is none.
   std::string lost_value() {
     for (const Variable* variable : variables()) {
       if (std::find(loop_.linear.begin(), loop_.linear.end(), variable) != loop_.linear.end())
@@ -518,7 +518,8 @@ class Judgement {
     return {};
   }
 
-  /// Assumes that two variables refer to different memory, unless the file contradicts this.
+  /// Assumes that two variables refer to different memory. Returns false, without the assumption,
+  /// if a call in the file contradicts it.
   bool assume_apart(const Variable& one, const Variable& other) {
     for (const Overlap& overlap : function_.overlaps)
       if ((overlap.one == &one && overlap.other == &other) ||
@@ -622,7 +623,7 @@ class Judgement {
     return alone && access.frame->is_within(alone);
   }
 
-  /// Whether a clause of a pragma accesses the shared variable before or after the iterations. The
+  /// Whether a clause of a pragma accesses a shared variable before or after the iterations. The
   /// clause `firstprivate` reads the variable; the other clauses write it.
   static bool shares(const Pragma& pragma, const std::string& name, bool only_writes) {
     for (const char* clause :
@@ -655,8 +656,9 @@ class Judgement {
   }
 
   /// The reason why a clause of another pragma of the region may conflict with the loop; empty if
-  /// there is none. `is_separate` is called with a loop of the region, and with the indices of the
-  /// loop's first and last access.
+  /// there is none. The function calls `is_separate` with another loop of the region and the
+  /// indices of that loop's first and last access, to find out whether barriers separate the two
+  /// loops.
   template <typename IsSeparate>
   std::string conflict_with_clauses(const Frame& region, IsSeparate is_separate) const {
     const auto doubt = [](const Pragma& other, const std::string& name) {

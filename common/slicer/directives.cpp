@@ -30,7 +30,7 @@ class Words {
         fmt::format("line {}: the pragma `{}` {}", read_.line, read_.text, why));
   }
 
-  /// A name, with arguments or without.
+  /// Reads a name, with or without arguments.
   Clause clause() {
     const Token& name = tokens_[at_++];
     const bool is_name = std::isalpha(name.text.front()) || name.text.front() == '_';

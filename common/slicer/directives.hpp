@@ -27,7 +27,7 @@ struct Directive {
   Range range{};           ///< the range of the pragma, without the end of the line
   unsigned statement = 0;  ///< start of the next statement, or the end of the file
 
-  /// The clause of a name, or nullptr.
+  /// The clause with this name; nullptr if there is none.
   const Clause* clause(std::string_view name) const;
 };
 

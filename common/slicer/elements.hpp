@@ -17,7 +17,7 @@ namespace slicer {
 struct Touched {
   const Access* access;
   std::vector<isl::set> domains;                          ///< iterations of source and sink
-  std::vector<std::vector<std::vector<isl::pw_aff>>> at;  ///< the subscripts, by side and step
+  std::vector<std::vector<std::vector<isl::pw_aff>>> at;  ///< subscripts, by side (0, 1) and step
   std::string unsure;                                     ///< why it is uncertain that the access
                                                           ///< happens, or empty
 };

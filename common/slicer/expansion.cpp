@@ -21,8 +21,8 @@ std::vector<const Access*> accesses_to(const Function& function, const Loop& loo
   return accesses;
 }
 
-/// States whether the value that the last iteration leaves is needed; empty for a variable within
-/// the loop.
+/// A sentence about whether the final value of the variable is needed after the loop; empty if the
+/// variable is declared within the loop.
 std::string last_value(const Function& function, const Loop& loop, const Variable& variable) {
   if (!variable.is_named && variable.frame && variable.frame->is_within(loop.frame)) return {};
   const bool is_followed =
@@ -131,7 +131,8 @@ class Cover {
     return both;
   }
 
-  /// Names an iteration that reads a value that an earlier iteration has written, if there is one.
+  /// Sets `expansion.reason`, and sets `expansion.pair` to an iteration that certainly reads a
+  /// value of an earlier iteration, if there is one.
   void explain(const std::vector<Conflict>& uncovered, Expansion& expansion) const {
     const auto order = [&](const Touched& source, const Touched& sink) {
       for (const Conflict& read : uncovered)

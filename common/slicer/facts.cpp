@@ -8,8 +8,8 @@
 namespace slicer {
 namespace {
 
-/// Whether one path of members leads to the same member as the other path, or to a part of that
-/// member.
+/// Whether the paths `one` and `other` lead to the same member, or one path leads to a part of the
+/// member at the other path.
 bool is_same_path(const std::vector<std::string>& one, const std::vector<std::string>& other) {
   const std::size_t common = std::min(one.size(), other.size());
   return std::equal(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(common), other.begin());

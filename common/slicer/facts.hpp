@@ -1,5 +1,5 @@
-/// \file
-/// Statements of the file that contradict the assumption that different names are different memory.
+/// \file Statements of the file that contradict the assumption that different names denote
+/// different memory.
 
 #pragma once
 

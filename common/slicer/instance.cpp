@@ -85,7 +85,8 @@ class Running {
     return loops;
   }
 
-  /// The name of a size in the source: the variable that is initialised with it, if there is one.
+  /// The name of a size in the source: the name of the variable that is initialised with the size,
+  /// or the size's own name if there is no such variable.
   std::string called(const Variable* size) const {
     for (const Variable& variable : function_.variables)
       if (variable.value && variable.value->operation == Operation::symbol &&
@@ -177,7 +178,7 @@ class Running {
     return cell;
   }
 
-  /// Refuses locations that are a part of another location.
+  /// Refuses a location that is a part of another accessed location.
   void hold_apart(const Cell& cell, const Access& access) {
     auto& forms = forms_[cell.variable];
     if (!forms.insert({cell.name, cell.element.size()}).second) return;
@@ -204,7 +205,7 @@ class Running {
     return found - function_.accesses.begin();
   }
 
-  /// The index of the statement of the innermost loop's body that contains an access.
+  /// The index of the statement that contains an access, within the body of the innermost loop.
   std::size_t statement_of(const Access& access, const std::vector<const Loop*>& loops) {
     const auto index = static_cast<std::size_t>(&access - function_.accesses.data());
     std::size_t part = 0;

@@ -29,7 +29,7 @@ struct Ruling {
   std::vector<std::string> reductions = {};  ///< updates whose order changes
   std::vector<Assumption> assumptions = {};  ///< assumptions of the verdict `legal`
 
-  /// Whether the transformation is refused. The user can permit a new order of reductions.
+  /// Whether the transformation is refused. `with_reductions` permits a new order of reductions.
   bool is_refused(bool with_reductions) const;
 };
 

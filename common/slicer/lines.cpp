@@ -29,8 +29,8 @@ struct Break {
 };
 
 /// The best position to break a line that is too long: after a comma or a loosely binding operator,
-/// in as few brackets as possible, and as far right as possible. Otherwise, the position is after a
-/// bracket.
+/// in as few brackets as possible, and as far right as possible. If there is no such position, the
+/// line is broken after a bracket.
 Break place_to_break(const std::string& line) {
   Break best;
   int score_of_best = 1 << 20;

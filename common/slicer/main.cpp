@@ -118,9 +118,10 @@ std::string crash_report;
 }
 
 /// Installs a handler that reports crashes. libclang's own handler reports only crashes of the
-/// parser, so libclang's handler is switched off. libclang also has to parse in this thread: the
-/// program's stack may be full, so the handler needs an alternate signal stack, and each thread has
-/// a separate one. If a sanitizer has installed an alternate stack, the handler uses that stack.
+/// parser, so libclang's handler is switched off. The program's stack may be full, so the handler
+/// needs an alternate signal stack. Each thread has its own alternate stack, so libclang has to
+/// parse in this thread. If a sanitizer has installed an alternate stack, the handler uses that
+/// stack.
 void report_crashes(const std::string& file) {
   for (const char* name : {"LIBCLANG_DISABLE_CRASH_RECOVERY", "LIBCLANG_NOTHREADS"})
     setenv(name, "1", 1);

@@ -122,7 +122,8 @@ class Marking {
 
   // --- The loops
 
-  /// Makes further parallel loops of the nest dimensions of the grid, each in one slice.
+  /// Turns further parallel loops of the nest into dimensions of the grid. Each of these loops gets
+  /// a single slice.
   void add_grid() {
     constexpr std::size_t most = 3;
     if (marked_.digits.size() > most) refuse("names more loops than the three that a grid has");
@@ -177,7 +178,7 @@ class Marking {
     return before == "{" || before == "}" || before == ";";
   }
 
-  /// Reads the parts of a loop's head from its tokens.
+  /// Reads the parts of a loop's header from its tokens.
   void read_head(Cut& cut) const {
     const std::vector<Token> tokens = source_.tokens(cut.loop->range);
     std::vector<std::size_t> ends;

@@ -54,7 +54,7 @@ Meaning Names::meaning(const Variable& variable, const Frame* used, const Frame*
   return {changes(variable, stable) ? Meaning::unknown : Meaning::size, nullptr};
 }
 
-/// Whether a value is still the value with which the variable `of` was initialised.
+/// Whether a term still has the value with which the variable `of` was initialised.
 bool Names::is_lasting(const Term& term, const Variable& of, const Frame* stable) const {
   if (term.operation == Operation::unknown) return false;
   if (term.operation == Operation::symbol) {

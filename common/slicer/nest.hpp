@@ -63,9 +63,9 @@ struct Place {
   std::vector<Step> steps;
   std::string unsure;            ///< why the location may be smaller than the steps indicate
   bool is_loose = false;         ///< its subscripts do not determine the location
-  bool is_elsewhere = false;     ///< any memory, because its target is unknown
+  bool is_elsewhere = false;     ///< may be any memory: its target is unknown
   bool is_view = false;          ///< a view of elements that it does not own
-  std::optional<Term> offset{};  ///< of a pointer into the elements, for the next subscript
+  std::optional<Term> offset{};  ///< offset of a pointer, added to the next subscript
 };
 
 /// A variable, or a constant quantity of a variable, such as `a.extent(0)`.
@@ -124,7 +124,7 @@ struct Frame {
   std::string guard;               ///< mutual exclusion: `atomic`, or `critical` with its name
   std::string directive;           ///< a directive of OpenMP that the tool does not cover, or empty
   const Pragma* pragma = nullptr;  ///< the pragma with this directive
-  bool is_cut = false;             ///< whether a part may be skipped, for example by `break`
+  bool is_cut = false;             ///< whether `break` or similar may skip a part of it
 
   bool is_within(const Frame* other) const {
     for (const Frame* frame = this; frame; frame = frame->parent)
@@ -176,7 +176,7 @@ struct Barrier {
   std::size_t at;  ///< the number of preceding accesses
 };
 
-/// An assumption about a part of a function, and its line.
+/// An assumption about a part of a function, and the line of the code that needs the assumption.
 struct Assumption {
   const Frame* frame;
   int line;

@@ -189,8 +189,8 @@ bool contains_source(const fs::path& listed, const fs::path& wanted) {
 }
 
 /// Whether an argument is the include directory of the CPU device's headers. These headers replace
-/// CUDA's own, so only CUDA sources, and sources that the build compiles with these headers, get
-/// them.
+/// CUDA's own, so the slicer passes this argument only for CUDA sources, and for sources that the
+/// build compiles with these headers.
 bool is_stand_in(const std::string& argument) {
   for (const std::string option : {"-I", "-isystem"})
     if (argument.starts_with(option))
@@ -225,8 +225,8 @@ std::vector<std::string> from_build(const Options& options) {
   return headers;
 }
 
-/// A path that begins with ../ is relative to the program, as in a package. Other paths stay
-/// unchanged.
+/// Resolves a path that begins with ../ relative to the directory of the running program, as in a
+/// package. Returns any other path unchanged.
 std::string placed(const std::string& path) {
   if (!path.starts_with("../")) return path;
   return (fs::read_symlink("/proc/self/exe").parent_path() / path).lexically_normal();

@@ -7,12 +7,11 @@
 namespace slicer {
 namespace {
 
-/// The largest value of a counter or a size: more elements would not fit into the memory of a
-/// program.
+/// The largest possible value of a counter or a size: more elements would not fit into memory. The
+/// second constant is the largest usual value.
 constexpr long most_counted = 1L << 56, usually_counted = (1L << 31) - 1;
 
-/// Whether one access reads only the address of the elements, not the element that the other access
-/// uses.
+/// Whether `one` reads only the address of the elements, not the element that `other` accesses.
 bool is_where_only(const Access& one, const Access& other) {
   const std::size_t steps = one.place.steps.size();
   return one.is_pointer && !one.is_write && other.place.steps.size() > steps &&
@@ -81,7 +80,7 @@ isl::set Pairs::up_to(long largest) const {
 }
 
 /// Adds the conflict of two accesses with different names, if one of the names may refer to any
-/// memory. Otherwise, different names refer to different memory.
+/// memory. All other accesses with different names are assumed to refer to different memory.
 void Pairs::compare_names(const Touched& source, const Touched& sink, const Order& order,
                           std::vector<Conflict>& conflicts) const {
   const Access &one = *source.access, &other = *sink.access;
@@ -150,7 +149,8 @@ std::vector<long> Pairs::point_of(const isl::set& set) const {
   return values;
 }
 
-/// Compares two points by the counters of the outer loops and of the two iterations.
+/// Whether point `one` comes before point `other` in lexicographic order. The comparison uses the
+/// counters of the outer loops and of the outermost loop in both iterations.
 bool Pairs::precedes(const std::vector<long>& one, const std::vector<long>& other) const {
   const auto compared = static_cast<std::ptrdiff_t>(space_.first_ones());
   return std::lexicographical_compare(one.begin(), one.begin() + compared, other.begin(),

@@ -1,6 +1,5 @@
-/// \file
-/// Precompiles a header for libclang, so that the slicer need not parse it for each file:
-/// precompile cxx|cuda HEADER OUT DEPENDENCIES.
+/// \file Precompiles a header for libclang, so that the slicer need not parse the header for each
+/// file. Usage: precompile cxx|cuda HEADER OUT DEPENDENCIES
 
 #include <clang-c/Index.h>
 #include <fmt/format.h>

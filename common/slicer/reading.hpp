@@ -125,10 +125,12 @@ class Reader {
   /// variable.
   bool prints(CXCursor callee, const Cursors& arguments) const;
   Term pure(CXCursor cursor, const std::string& name, const Cursors& arguments);
-  /// Reads std::move(x). The value of x is unknown afterwards, unless its type is plain.
+  /// Reads std::move(x). The value of x is unknown afterwards, unless is_plain_type() is true for
+  /// its type.
   Term moved(CXCursor cursor, const Cursors& arguments);
   /// Reads the body of a function in place of its call, and returns its value. The function has to
-  /// be in the same file, or in a header of the project if its entire body can be read.
+  /// be in the same file. It may also be in a header of the project if the tool can read its entire
+  /// body.
   std::optional<Term> inlined(CXCursor callee, const Cursors& arguments);
   /// The location to which a function returns a reference, if its body determines the location.
   std::optional<Place> returned_by(CXCursor cursor);
@@ -205,10 +207,10 @@ class Reader {
     Variable *variable, *within;
   };
   /// Gives a variable of the clause `linear` the value that the variable has in each iteration, if
-  /// the last statement of the body counts it.
+  /// the last statement of the body increments the variable by the step of the clause.
   std::vector<Linear> begin_linear(Loop& read, CXCursor body);
   void end_linear(Loop& read, CXCursor body, const std::vector<Linear>& linear, std::size_t behind);
-  /// Replaces the variable that a name refers to.
+  /// Makes all names of the variable `from` refer to the variable `to`.
   void rename(const Variable* from, Variable* to);
   void note_inside(Loop& read, CXCursor body);
   void uncounted(CXCursor cursor, const std::vector<const Pragma*>& pragmas);

@@ -11,7 +11,7 @@
 namespace slicer {
 namespace {
 
-/// The head of a loop that is restricted to a slice.
+/// The header of a `for` loop that is restricted to a slice.
 std::string header_of(const Cut& cut, const std::string& suffix, std::string_view first,
                       std::string_view condition, std::string_view step) {
   const std::string begin = cut.name + "_begin" + suffix, end = cut.name + "_end" + suffix;

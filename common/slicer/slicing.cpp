@@ -73,7 +73,7 @@ class InPlace {
     return cut.name + "_" + part + suffix_;
   }
 
-  /// The type of e: the common type of the loop counters, or `long`.
+  /// The type of the slice index e: the common type of the loop counters, or `long` if they differ.
   std::string type_of_number() const {
     const bool is_one = std::all_of(marked_.cuts.begin(), marked_.cuts.end(), [&](const Cut& cut) {
       return cut.type == marked_.cuts[0].type;
@@ -114,7 +114,8 @@ class InPlace {
                fmt::format("{0} / {1} + ({0} % {1} > 0)", count, slices));
   }
 
-  /// Writes the beginning and the end of a slice, computed from the loop's digit of e.
+  /// Writes the beginning and the end of a slice, computed from the digit of the slice index e for
+  /// this loop.
   void bound(std::size_t d) {
     const std::size_t at = marked_.digits[d];
     const Cut& cut = marked_.cuts[at];

@@ -92,8 +92,9 @@ int index_file(CXIndex index, const std::string& path, const Words& given,
   return error;
 }
 
-/// Parses a file, or a text in its place if the text is not empty. The indexer is not used, because
-/// it would not keep the text as long as the unit does. Returns libclang's error code.
+/// Parses a file, or a text in its place if the text is not empty. The function does not use the
+/// indexer, because the unit needs the text longer than the indexer keeps it. Returns libclang's
+/// error code.
 int parse_whole(CXIndex index, const std::string& path, const Words& given, const std::string& text,
                 CXTranslationUnit& unit, unsigned options = how) {
   CXUnsavedFile unsaved{path.c_str(), text.c_str(), text.size()};
@@ -104,8 +105,8 @@ int parse_whole(CXIndex index, const std::string& path, const Words& given, cons
 
 /// Whether an error of libclang concerns code that C++20 and CUDA allow, and that libclang reads
 /// correctly. Before version 16, libclang does not let a lambda capture a structured binding. The
-/// headers declare all functions as host and device functions, which libclang rejects for kernels
-/// that are declared again and for variadic functions.
+/// headers declare all functions as host and device functions. libclang rejects this for redeclared
+/// kernels and for variadic functions.
 bool is_valid_all_the_same(const std::string& said) {
   static constexpr std::array<std::string_view, 5> beginnings{
       "reference to local binding '", "'device' and 'global' attributes are not compatible",

@@ -76,7 +76,7 @@ class Source {
   /// Whether a cursor is in the file or in a header of the project. The headers of the CPU device
   /// do not count, because CUDA's own headers replace them on a GPU.
   bool can_see(CXCursor cursor) const;
-  /// The range of a cursor. Positions in headers follow those of the file itself.
+  /// The range of a cursor. Positions in headers are larger than all positions in the file itself.
   Range range(CXCursor cursor) const;
   unsigned place(CXSourceLocation location) const;
   int line(CXCursor cursor) const;

@@ -10,7 +10,7 @@
 namespace slicer {
 namespace {
 
-/// The number of isl operations that a loop may take, equivalent to about a second.
+/// The maximum number of isl operations for one loop, which take about a second.
 constexpr unsigned long most_operations = 4'000'000;
 
 }  // namespace
@@ -233,8 +233,8 @@ isl::set Space::truth(const Term& term, const View& view, bool wanted, std::stri
   return wanted ? left->le_set(*right) : left->gt_set(*right);
 }
 
-/// The set in which a counter has reached the start of its loop, for a start that may be the
-/// maximum or minimum of several values.
+/// The set in which a counter is at or beyond the first value of its loop. This first value may be
+/// the maximum or minimum of several values.
 isl::set Space::beyond_start(const Loop& loop, const Term& start, const isl::pw_aff& counter,
                              const View& view, std::string& unsure) const {
   const Operation extreme = loop.step > 0 ? Operation::maximum : Operation::minimum;

@@ -34,7 +34,7 @@ bool only_computes(const std::string& operation);
 /// The initial value of a variable.
 Cursors initialiser(const Source& source, CXCursor declaration);
 
-/// The three parts of a loop's head, and its body.
+/// The three parts of a loop's header, and the body of the loop.
 struct Parts {
   std::optional<CXCursor> first, condition, step, body;
   bool is_whole = true;  ///< whether the position of each part is known; a macro may hide it

@@ -47,8 +47,8 @@ class Transfers {
   /// buffer of their input.
   void write_make_room(Lines& lines) const;
   void write_kernel(Lines& lines, bool is_template) const;
-  /// Replaces the sizes of an array in the text, because they are the sizes of the entire array,
-  /// not of a buffer.
+  /// Returns the text of a nest in which the sizes of an array refer to the entire array instead of
+  /// its buffer.
   std::string with_size(std::string nest, const std::string& array) const;
   void write_deserialise(Lines& lines, bool is_template) const;
   void finish(const std::string& part, const Lines& body, Lines& lines, bool is_kernel,
@@ -64,7 +64,8 @@ class Transfers {
   [[noreturn]] void refuse(int line, const std::string& why) const;
   /// Checks that the nest uses only elements and sizes of an array.
   void check(const Footprint& array);
-  /// Checks that no second name from outside the nest bypasses the buffers.
+  /// Checks that the nest uses no alias that is declared outside of it, because accesses through
+  /// such an alias would bypass the buffers.
   void check_names() const;
   std::string box_of(const Footprint& array, const char* direction) const;
   std::string element_of(const Footprint& array, const std::string& of,

@@ -60,8 +60,8 @@ inline int bits_of(CXType type) {
                                : 0;
 }
 
-/// Whether a type can represent all values of another type. Integers of full width are assumed to
-/// do so.
+/// Whether `type` can represent all values of the type `value`. A wide integer type (see
+/// is_wide_integer_type()) is assumed to do so.
 inline bool holds(CXType type, CXType value) {
   if (is_wide_integer_type(type)) return true;
   const bool is_signed = !is_natural_type(type), was_signed = !is_natural_type(value);

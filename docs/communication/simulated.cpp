@@ -88,7 +88,8 @@ std::int64_t number(const char* text) {
   return value;
 }
 
-/// The grid of ranks whose blocks have the shortest edges.
+/// The arrangement of ranks in a grid for which the edges of a rank's block have the smallest total
+/// length.
 advection::Team grid_of(Division division, std::int64_t rows, std::int64_t cols, int ranks) {
   int best = ranks;
   for (int p = 1; p <= ranks && division != Division::rows; ++p)

@@ -70,8 +70,8 @@ inline Index number_of(const std::vector<Index>& digits, const std::vector<Index
 // [number]
 
 // [loop 3]
-/// Loop (3): all slices of a nest, one after the other. `work` receives e and the ranges of the
-/// slice.
+/// Loop (3): all slices of a nest, one after the other. `work` receives the slice index e and the
+/// range of each loop in this slice.
 template <class Work>
 void for_each_slice(const std::vector<Index>& extents, const std::vector<Index>& slices,
                     const Work& work) {

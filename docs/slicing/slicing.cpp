@@ -80,7 +80,7 @@ std::string kinds_text(const std::vector<Kinds>& iterations) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-/// The arrays that violate a condition, or `holds`.
+/// The names of the arrays that violate a condition; `holds` if there are none.
 std::string verdict(const Cells& against) {
   if (against.empty()) return "holds";
   std::set<std::string> arrays;

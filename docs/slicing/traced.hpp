@@ -121,7 +121,8 @@ inline Cells against_2(const Kinds& one, const Kinds& two) {
 // [condition 2]
 
 // [bernstein]
-/// The cells that violate Bernstein's conditions. Piece 3 reads `later` before writing to it.
+/// The cells that violate Bernstein's conditions. The rest of the program (piece 3) reads the cells
+/// of `later` before writing to them.
 inline Cells against_bernstein(const Kinds& one, const Kinds& two, const Cells& later) {
   Cells found = both(of(one, "WYZ"), of(two, "XYZ"));
   found.merge(both(of(one, "XYZ"), of(two, "WYZ")));

@@ -59,7 +59,7 @@ TEST(Array, IsBornPoisonedAndMovesWithoutCopying) {
 
 class Comparator : public testing::Test {
  protected:
-  /// 6 × 5 elements between 1 and 2, no two equal.
+  /// An array of 6 × 5 different elements between 1 and 2.
   static NpyArray reference() {
     Elements<double> values(30);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1 + static_cast<double>(i) / 31;

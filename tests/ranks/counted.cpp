@@ -28,7 +28,7 @@ struct Counts {
 Counts counts;
 
 /// What a request sends or receives. A request that is not persistent ends when a rank has waited
-/// for it. With MPI_PROC_NULL nothing is sent or received, and a barrier is not a message.
+/// for it. With MPI_PROC_NULL, nothing is sent or received. A barrier is not a message.
 struct Request {
   bool sends;
   long long bytes;

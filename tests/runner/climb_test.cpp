@@ -1105,7 +1105,7 @@ TEST(Step, ShowsIdeaDiffAndVerdictOfEachStage) {
 
 constexpr char ctrl_c = 3;
 
-/// Runs the runner on its own terminal and answers each prompt with a key.
+/// Runs the runner on a pseudo-terminal and answers each prompt with `key`.
 std::string on_terminal(const std::vector<std::string>& command, char key,
                         const std::string& prompt = "q to stop: ", int expected_status = 0,
                         unsigned short columns = 132) {

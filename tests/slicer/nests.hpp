@@ -12,7 +12,8 @@
 
 namespace slicer::test {
 
-/// a + b n + c m + a linear combination of the counters of the outer loops.
+/// An affine expression: a constant, plus multiples of the two sizes n and m, plus multiples of the
+/// counters of the outer loops.
 struct Affine {
   long constant = 0;
   std::array<long, 2> of_sizes{};

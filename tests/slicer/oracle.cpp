@@ -52,7 +52,7 @@ struct Running {
   long iteration = -1;
   std::vector<Clause> clauses;
   std::unordered_map<Cell, Uses> uses;
-  std::unordered_map<std::uintptr_t, long> last_write;  ///< for bytes with a clause
+  std::unordered_map<std::uintptr_t, long> last_write;  ///< for bytes that a clause names
 };
 
 struct Pending {

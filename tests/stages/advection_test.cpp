@@ -61,7 +61,8 @@ Complex amplitude(const NpyArray& field, std::size_t k, std::size_t l) {
 }
 
 /// The factor by which a step multiplies a wave along one direction, from another form of the
-/// Lax-Wendroff scheme: 1 - i c sin θ - c² (1 - cos θ).
+/// Lax-Wendroff scheme: 1 - i c sin θ - c² (1 - cos θ), where θ = 2π k / count is the phase
+/// difference of adjacent cells.
 Complex symbol(double c, std::size_t k, std::size_t count) {
   const double angle = 2 * pi * static_cast<double>(k) / static_cast<double>(count);
   return {1 - c * c * (1 - std::cos(angle)), -c * std::sin(angle)};
@@ -94,7 +95,7 @@ TEST(Waves, AreMultipliedByTheirSymbol) {
   }
 }
 
-/// With one cell per step, the weights are 1, 0 and 0.
+/// With a displacement of one cell per step, the weights are 1, 0 and 0.
 TEST(Shift, OfACellAStepIsExact) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));

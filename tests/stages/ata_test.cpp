@@ -104,7 +104,7 @@ Matrix matrix_of(std::size_t rows, std::size_t cols, Element element) {
   return a;
 }
 
-/// Shapes that are not multiples of any tile, and some that are multiples of all tiles.
+/// Shapes with sides that are not multiples of tile sizes, and some with sides that are.
 const std::vector<std::pair<std::size_t, std::size_t>> shapes{
     {1, 1},   {1, 90},  {90, 1},   {2, 3},    {3, 2},     {15, 16},  {16, 17},  {17, 15},
     {31, 33}, {33, 31}, {97, 53},  {32, 127}, {64, 128},  {65, 129}, {128, 96}, {47, 151},
@@ -114,7 +114,7 @@ const std::vector<std::pair<std::size_t, std::size_t>> shapes{
 class Bound : public testing::Test {
  protected:
   double normal() { return normal_(random_); }
-  /// A number with few digits: an integer times a power of two that is the same for all of them.
+  /// A random number with few digits: an integer multiple of 2⁻³⁰.
   double short_normal() { return std::round(normal() * 0x1p30) / 0x1p30; }
   double uniform(double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random_);

@@ -137,7 +137,8 @@ LongNumbers inverse_sizes(const Matrix& l, std::size_t first, std::size_t last) 
 /// of A. |L X̂ - I| is within γ |L| |X̂| (Du Croz and Higham, "Stability of Methods for Matrix
 /// Inversion", IMA Journal of Numerical Analysis 12, 1992, method 1). A row of the panel times the
 /// tile therefore has an error of 2 γ (|L| |L⁻¹| |c|), in addition to the errors of earlier
-/// products. Any inverse of a part of the tile is a part of the tile's inverse.
+/// products. The bound also holds for programs that invert only diagonal blocks of the tile,
+/// because the inverse of such a block is a block of the tile's inverse.
 testing::AssertionResult is_within_inverted_bound(const Matrix& a, const Matrix& l,
                                                   const std::string& precision) {
   if (auto result = is_factor(a, l); !result) return result;
@@ -240,8 +241,8 @@ class Residual : public testing::Test {
           << a.n << " rows in " << precision;
   }
 
-  /// Checks that the pivot that LAPACK names is refused, in one sentence, and that nothing is
-  /// written.
+  /// Checks that the program refuses the matrix with a sentence that names the same pivot as
+  /// LAPACK, and that the program writes no file.
   void expect_refused(const Matrix& a, std::size_t at, const std::string& precision) {
     const Directory directory;
     ASSERT_EQ(by_lapack(a, precision).second, static_cast<lapack_int>(at + 1)) << precision;
@@ -253,7 +254,7 @@ class Residual : public testing::Test {
   void expect_refused(const Matrix& a, std::size_t at) {
     for (const char* precision : {"f64", "f32"}) expect_refused(a, at, precision);
   }
-  /// Performs the same check in one of the precisions, for tests of many positions.
+  /// Performs the check of expect_refused() in only one precision, for tests of many positions.
   void expect_refused_in_one(const Matrix& a, std::size_t at) {
     expect_refused(a, at, random()() % 2 == 0 ? "f64" : "f32");
   }
@@ -274,7 +275,8 @@ TEST_F(Residual, OfWellConditionedMatricesIsSmall) {
   for (const std::size_t n : {1, 33, 127, 385, 509}) expect_right(well_conditioned(n));
 }
 
-/// Tests of stages whose tiles start in units.
+/// Tests of stages in which tiles start together in groups (units). A unit waits for tiles of
+/// earlier units.
 using Units = Residual;
 
 TEST_F(Units, WaitForThoseBefore) { expect_right(well_conditioned(1100)); }
@@ -564,7 +566,7 @@ TEST_F(CpuDevices, ThatAreNotThereAreNotAvailable) {
   EXPECT_TRUE(directory.files().empty());
 }
 
-/// The CPU device can simulate its own failure at any kernel or copy.
+/// The CPU device can simulate a device failure at any kernel or copy.
 TEST_F(CpuDevices, ThatFailDuringASolveAreReportedInASentence) {
   const Matrix a = well_conditioned(600);
   for (const int at : {1, 3, 9, 20, 31, 35}) {

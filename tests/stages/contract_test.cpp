@@ -169,7 +169,8 @@ TEST_P(Threads, InAnyNumberSolve) {
 }
 
 /// Stages with kernels have few loops on the host, so one test case in six is enough for them. One
-/// in six is also enough with sanitizers, which have checked each case with threads on all cores.
+/// in six is also enough with sanitizers, because earlier tests have run each case with threads on
+/// all cores.
 std::vector<Case> cases_for_threads() {
   std::vector<Case> cases;
   const auto all = test_cases();
@@ -289,8 +290,8 @@ json small_sizes(std::mt19937_64& random) {
   return sizes;
 }
 
-/// Random sizes, of which two may be larger than a warp, unless their product would make a large
-/// problem.
+/// Random sizes whose product is limited, so that the problem is small. Up to two of the sizes may
+/// exceed the warp size.
 json random_sizes(std::mt19937_64& random) {
   constexpr double most = 20'000;
   std::vector<json> needed;

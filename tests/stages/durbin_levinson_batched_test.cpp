@@ -84,9 +84,10 @@ double unit_roundoff(const std::string& precision) {
   return precision == "f64" ? 0x1p-53 : 0x1p-24;
 }
 
-/// Checks y and the reflection coefficients against n u times the condition. This is the bound in
-/// Cybenko's "The numerical stability of the Levinson-Durbin algorithm for Toeplitz systems of
-/// equations" (SIAM J. Sci. Stat. Comput. 1, 1980) for residuals and errors, up to a small factor.
+/// Checks the errors of y and of the reflection coefficients against 4 n u times `condition`, where
+/// u is the unit roundoff. This is the bound in Cybenko's "The numerical stability of the
+/// Levinson-Durbin algorithm for Toeplitz systems of equations" (SIAM J. Sci. Stat. Comput. 1,
+/// 1980) for residuals and errors, up to a small factor.
 void expect_solved(const std::vector<System>& systems, const std::string& precision) {
   const Elements<double> solution = solution_of(input_of(systems), precision);
   const std::size_t n = systems[0].alpha.size();
@@ -130,8 +131,8 @@ class Batch : public testing::Test {
   std::mt19937_64 random_{seed_};
 };
 
-/// Numbers of systems and orders that are not multiples of a warp, a group or a tile, and some that
-/// are.
+/// Numbers of systems, and orders. Some of them are multiples of the sizes of warps and tiles, and
+/// most are not.
 const std::vector<std::pair<std::size_t, std::size_t>> shapes{
     {1, 1},   {2, 1},   {33, 1},  {3, 2},   {31, 15}, {32, 16},  {33, 17}, {65, 31}, {64, 32},
     {63, 33}, {29, 47}, {40, 63}, {97, 64}, {5, 65},  {34, 128}, {3, 257}, {2, 521}};

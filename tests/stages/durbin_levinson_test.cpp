@@ -142,9 +142,9 @@ long double largest_error(const Numbers& alpha, const Numbers& exact) {
   return largest;
 }
 
-/// A bound for the error of reflection coefficients that rounding causes: the sum of a row of |T|
-/// times the sum of a row of |T⁻¹|. Cybenko bounds the latter by the product of (1 + |alpha_k|) /
-/// (1 - |alpha_k|).
+/// A bound for the error of reflection coefficients that rounding causes: 4 u (u is the unit
+/// roundoff) times bounds for the row sums of |T| and of |T⁻¹|. The bound for |T⁻¹| is Cybenko's:
+/// the product of (1 + |alpha_k|) / (1 - |alpha_k|).
 long double coefficient_bound(const Numbers& r, const Numbers& alpha,
                               const std::string& precision) {
   long double row = 1, inverse = 1;
@@ -153,15 +153,16 @@ long double coefficient_bound(const Numbers& r, const Numbers& alpha,
   return 4 * unit(precision) * row * inverse;
 }
 
-/// The bound for ARFIMA, where the magnitudes in a large matrix make the other bound far too wide.
-/// The bound is the error of a random walk, divided twice by beta.
+/// A tighter bound for ARFIMA, because coefficient_bound() is far too large for a large matrix. The
+/// bound is 4 u √n / beta², where beta is the product of 1 - alpha_k² over all k.
 long double arfima_bound(const Numbers& alpha, const std::string& precision) {
   long double beta = 1;
   for (const double a : alpha) beta *= 1 - static_cast<long double>(a) * a;
   return 4 * unit(precision) * std::sqrt(static_cast<long double>(alpha.size())) / (beta * beta);
 }
 
-/// Whether a solution is correct within rounding errors; `bound` is for the coefficients.
+/// Whether a solution is correct within rounding errors; `bound` limits the errors of the
+/// coefficients.
 testing::AssertionResult is_right(const Solved& solved, const Numbers& r, const Numbers& alpha,
                                   const std::string& precision, long double bound) {
   const std::size_t n = alpha.size();

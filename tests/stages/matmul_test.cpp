@@ -139,8 +139,8 @@ TEST(Product, IsASumOfRoundedProductsInF64) { expect_products<double>("f64", 0x1
 
 TEST(Product, IsASumOfRoundedProductsInF32) { expect_products<float>("f32", 0x1p-24); }
 
-/// Checks longer sums, and more tiles than a stage processes at once. The errors of positive
-/// numbers do not cancel.
+/// Checks long sums, and shapes with more tiles than a stage processes at once. The elements are
+/// positive, so their errors do not cancel.
 template <typename T>
 void expect_large_products(const std::string& precision, double u) {
   if (!offers(precision)) return;
@@ -403,8 +403,8 @@ double bytes_of(const matmul::Problem& problem, const matmul::Slices& slices, st
   return 8 * ((rows + cols) * static_cast<double>(problem.m) + 2 * r * c);
 }
 
-/// The number of groups of A's panels is the smallest for which a group fits with two panels of B.
-/// The number of B's panels on the device is the largest that fits.
+/// The panels of A form as few groups as possible, so that a group and two panels of B still fit
+/// into the budget. The number of panels of B on the device is the largest that fits.
 TEST(Panels, FillTheBudget) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
@@ -441,8 +441,8 @@ TEST(Panels, HaveSidesOfAtMost2048) {
   EXPECT_EQ(slices.cols, 1025u);
 }
 
-/// Each line needs memory in its panel, and the longest line needs more memory while it is in
-/// transit.
+/// Each row of A and each column of B (a line) takes `bytes` bytes in its panel. The larger side of
+/// a panel takes another `bytes_in_transit` bytes per line while a panel is in transit.
 TEST(Panels, CountTheBytesOfTheirLines) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
@@ -558,8 +558,8 @@ TEST(Budget, IsTheMemoryOfTheDeviceWhereNoneIsGiven) {
 
 // --- A device that fails
 
-/// The CPU device can simulate its failure at any kernel or copy. Libraries may launch only few
-/// kernels.
+/// The CPU device can simulate a device failure at any kernel or copy. Libraries may launch only
+/// few kernels.
 TEST(CpuDevice, ThatFailsDuringASolveIsReportedInASentence) {
   for (const int at : {1, 2, 4, 7, 20}) {
     const Directory directory;

@@ -62,7 +62,7 @@ ProcessResult run_on(const Bodies& bodies, Arguments arguments, const Directory&
   return run_process(arguments, options);
 }
 
-/// The settings of a problem.
+/// The command-line arguments that set the parameters of a problem.
 Arguments settings(long steps, double dt, double softening) {
   return {"--set", fmt::format("steps={}", steps),        "--set", fmt::format("dt={}", dt),
           "--set", fmt::format("softening={}", softening)};
@@ -139,8 +139,8 @@ Point angular_momentum(const Bodies& bodies) {
 
 constexpr Real eccentricity = 0.5L, heavy = 1, light = 0.25L;  // semi-major axis 1
 
-/// The position of the light body relative to the heavy one at a time after the closest approach,
-/// from Kepler's equation.
+/// The position and velocity of the light body relative to the heavy body, from Kepler's equation.
+/// `time` counts from the closest approach.
 Body on_orbit(Real time) {
   const Real motion = std::sqrt(heavy + light);
   Real anomaly = motion * time;
@@ -154,8 +154,8 @@ Body on_orbit(Real time) {
           {-rate * std::sin(anomaly), rate * width * std::cos(anomaly), 0}};
 }
 
-/// Both bodies, in a plane that is not parallel to a coordinate plane, around a moving centre of
-/// mass.
+/// Both bodies on their orbits around a moving centre of mass. The plane of the orbits is not
+/// parallel to any coordinate plane.
 Bodies on_orbits(Real time) {
   const auto [none, x, v] = on_orbit(time);
   const auto turned = [](const Point& p) -> Point {
@@ -167,7 +167,7 @@ Bodies on_orbits(Real time) {
           {light, (heavy / mass) * turned(x) + time * drift, (heavy / mass) * turned(v) + drift}};
 }
 
-/// The distance from the orbit after 0.7 of a period in `steps` steps.
+/// The largest error of a position or velocity after 0.7 of a period, computed in `steps` steps.
 Real orbit_error(long steps) {
   const Real time = 0.7L * 2 * pi / std::sqrt(heavy + light);
   const Bodies after = moved(on_orbits(0), settings(steps, static_cast<double>(time / steps), 0)),
@@ -301,8 +301,8 @@ struct Forces {
 };
 
 /// The forces, computed by the formulas of the page. The error bounds account for errors x_off and
-/// v_off of positions and velocities. They also account for rounding errors of each sum, which are
-/// at most `sum` times the magnitudes of its terms.
+/// v_off of positions and velocities. The bounds also account for the rounding error of each sum,
+/// which is at most `sum` times the sum of the magnitudes of the terms.
 Forces forces_on(const Bodies& bodies, Real softening, Real sum, const std::vector<Real>& x_off,
                  const std::vector<Real>& v_off) {
   const std::size_t n = bodies.size();
@@ -546,7 +546,7 @@ TEST(CpuDevices, ThatAreNotThereAreNotAvailable) {
   EXPECT_TRUE(directory.files().empty());
 }
 
-/// The CPU device can simulate its own failure at any kernel or copy.
+/// The CPU device can simulate a device failure at any kernel or copy.
 TEST(CpuDevices, ThatFailDuringASolveAreReportedInASentence) {
   for (const int at : {1, 3, 9, 20, 40}) {
     const Directory directory;

@@ -466,7 +466,8 @@ TEST_F(Sides, AreSolvedEachWithinItsBound) {
   }
 }
 
-/// The comparison with LAPACK, as for one right-hand side.
+/// Compares the solutions with those of LAPACK, like LeavesTheSolutionOfLapack for one right-hand
+/// side.
 TEST_F(Sides, AreThoseOfLapack) {
   for (const auto& [n, sides] : {std::pair{33, 31}, {65, 2}, {130, 65}}) {
     const Systems given = systems(n, sides);

@@ -98,8 +98,7 @@ double free_memory() {
   return static_cast<double>(free);
 }
 
-/// Enables the access of a device to the memory of another device, if the hardware supports such
-/// accesses.
+/// Lets `device` access the memory of `other`, if the hardware supports such accesses.
 /// \returns whether the hardware supports such accesses
 bool reaches(int device, int other) {
   if (device == other) return true;
@@ -115,7 +114,7 @@ bool reaches(int device, int other) {
   return true;
 }
 
-/// Enables the access of a device to the memory of another device.
+/// Lets `device` access the memory of `other`.
 /// \throws NotAvailable if the hardware does not support such accesses
 void require_reach(int device, int other, const char* description) {
   if (!reaches(device, other))

@@ -56,8 +56,8 @@ template <typename T>
 using Elements = std::vector<T, UninitialisedAllocator<T>>;
 
 /// Sets all elements to NaN, with all threads if the array is larger than 1 MiB. The operating
-/// system provides each page at its first write. With a single thread, this would be slower than
-/// the memory bandwidth allows.
+/// system maps each page at the first write to it. A single thread would therefore write more
+/// slowly than the memory bandwidth allows.
 void poison(std::span<double> elements);
 void poison(std::span<float> elements);
 

@@ -36,8 +36,8 @@ class TransferBarrier {
   /// before the phase can end.
   __device__ void arrive_and_expect(unsigned bytes);
 
-  /// Waits until the phase with parity `parity` (0 or 1) has ended: either the current phase, or
-  /// the previous phase, which has ended already. On a new barrier, wait(1) returns at once.
+  /// Waits until the phase with parity `parity` (0 or 1) has ended. If this is not the current
+  /// phase but the previous one, the function returns at once; so does wait(1) on a new barrier.
   __device__ void wait(unsigned parity);
 
  private:
@@ -59,16 +59,17 @@ class TransferBarrier {
 
 /// Starts a copy of `bytes` bytes from global to shared memory. Both addresses and the size must be
 /// multiples of 16. The bytes count towards the current phase of `barrier`, so a thread must pass
-/// their number to arrive_and_expect().
+/// the number of bytes to arrive_and_expect().
 __device__ void bulk_copy(void* shared, const void* global, unsigned bytes,
                           TransferBarrier& barrier);
 
-/// Starts to store a value of 4 or 8 bytes in the shared memory of another thread block of the
-/// cluster.
+/// Starts the asynchronous store of a value of 4 or 8 bytes to the shared memory of another thread
+/// block of the cluster.
 ///
 /// `shared` and `barrier` are variables in the shared memory of the calling block; the function
 /// accesses the same variables of block `rank`. The bytes count towards the current phase of the
-/// barrier of block `rank`, where a thread must pass their number to arrive_and_expect().
+/// barrier of block `rank`. A thread of block `rank` must pass the number of bytes to
+/// arrive_and_expect().
 template <typename T>
 __device__ void store_in_block(T& shared, T value, TransferBarrier& barrier, unsigned rank);
 
@@ -83,8 +84,8 @@ __device__ void wait_for_stores();
 __device__ void fence_barriers();
 
 /// Initialises the barriers of `count` slots of a pipeline: `fillers` arrivals mark a slot as full,
-/// and `arrivals` arrivals mark the slot as empty. One thread must call the function, before a
-/// __syncthreads().
+/// and `arrivals` arrivals mark the slot as empty. Exactly one thread calls the function. A
+/// __syncthreads() must follow before other threads use the barriers.
 template <unsigned count>
 __device__ void init(TransferBarrier (&full)[count], TransferBarrier (&empty)[count],
                      unsigned arrivals, unsigned fillers = 1) {

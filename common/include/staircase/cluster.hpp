@@ -16,7 +16,7 @@ namespace staircase {
 /// The value of Stage::needs for stages that use clusters.
 constexpr const char* needs_clusters = "clusters of thread blocks (compute capability 9.0)";
 
-/// Throws if the GPU has no clusters, which need compute capability 9.0 or later.
+/// Throws if the GPU does not support clusters, which require compute capability 9.0 or later.
 /// \throws NotAvailable
 void require_clusters();
 

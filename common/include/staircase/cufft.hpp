@@ -40,8 +40,8 @@ inline void check(cufftResult result) {
 }
 
 /// The two-dimensional Fourier transform of a real matrix of rows × cols elements, and its inverse.
-/// The inverse is not normalised: a forward and a backward transform multiply the matrix by rows ·
-/// cols.
+/// The inverse is not normalised: a forward transform followed by an inverse transform multiplies
+/// the matrix by rows · cols.
 template <typename T>
 class RealTransform {
   static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>);

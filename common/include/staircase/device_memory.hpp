@@ -11,8 +11,8 @@
 
 namespace staircase {
 
-/// The bytes that a DevicePart takes: its elements, up to the next multiple of the alignment that
-/// an allocation of its own would have.
+/// The number of bytes of a DevicePart: the size of its elements, rounded up to a multiple of the
+/// alignment that a separate allocation would have.
 template <typename T, std::integral... Extent>
 std::size_t bytes_of_part(Extent... extent) {
   constexpr std::size_t alignment = 256;
@@ -21,7 +21,7 @@ std::size_t bytes_of_part(Extent... extent) {
   return bytes > ~alignment ? bytes : (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// An allocation of device memory that is handed out to parts, one after the other. All bytes are
+/// An allocation of device memory from which parts are taken one after the other. All bytes are
 /// 0xFF at first, so that all floating-point elements are NaN.
 class DeviceMemory {
  public:
@@ -41,7 +41,7 @@ class DeviceMemory {
   std::size_t taken_ = 0;
 };
 
-/// A dense row-major array in a part of a DeviceMemory, which must outlive it.
+/// A dense row-major array in a part of a DeviceMemory. The DeviceMemory must outlive the array.
 template <typename T, std::size_t rank>
 class DevicePart : public View<T, rank> {
  public:

@@ -22,9 +22,9 @@ namespace staircase {
 // [worker]
 /// A host thread that sleeps until it receives work.
 ///
-/// A worker is faster than a new thread. A sleeping thread gets a core as soon as it wakes, whereas
-/// a new thread has to wait for a core. The reason is that OpenMP threads spin for milliseconds
-/// after each parallel loop.
+/// A worker starts its work sooner than a new thread would. OpenMP threads spin for milliseconds
+/// after each parallel loop. A new thread has to wait until they release a core, whereas a sleeping
+/// thread gets a core as soon as it wakes.
 class Worker {
  public:
   Worker() : thread_([this] { work(); }) {}

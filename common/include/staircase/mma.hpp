@@ -73,7 +73,8 @@ constexpr __host__ __device__ MatrixPosition position_in_c(int lane, int index) 
 #ifdef STAIRCASE_CUDA_ON_CPU
 namespace detail {
 
-/// Element types: the number of elements per register, and a function that extracts one element.
+/// The element types of operands. Each type defines the number of elements per register, and a
+/// function that extracts one element.
 struct F64 {
   static constexpr int packed = 1;
   static double read(double bits, int) { return bits; }

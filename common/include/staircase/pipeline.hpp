@@ -16,8 +16,8 @@ struct Pipeline {
   Operands operands[slots];
   TransferBarrier full[slots], empty[slots];
 
-  /// Initialises the barriers for `warps` reading warps. One thread must call the function, before
-  /// a __syncthreads().
+  /// Initialises the barriers for `warps` reading warps. Exactly one thread calls the function. A
+  /// __syncthreads() must follow before other threads use the barriers.
   __device__ void start(unsigned warps) { init(full, empty, warps); }
 
   /// Waits until the slot of step k is empty and returns the slot. The caller then starts copies of

@@ -5,8 +5,8 @@
 
 namespace staircase {
 
-/// Selects the instance `Kernel::run<bytes>` for the processor's widest vectors: 64 bytes with
-/// AVX-512, 32 bytes with AVX2 and fused multiply-adds, and otherwise 16 bytes.
+/// Selects the template instance `Kernel::run<bytes>` for the processor's widest vectors: 64 bytes
+/// with AVX-512, 32 bytes with AVX2 and fused multiply-adds, and otherwise 16 bytes.
 ///
 /// `run` must be static and [[gnu::always_inline]], so that the compiler uses the instruction set
 /// of the calling function. The vectors in `run` have the type [[gnu::vector_size(bytes)]].

@@ -54,7 +54,7 @@ class View {
   constexpr std::size_t extent(std::size_t dimension) const { return extents_[dimension]; }
   constexpr T* data() const { return data_; }
 
-  /// Converts to a view of the same elements that cannot change the elements.
+  /// Converts to a read-only view of the same elements.
   template <typename U>
   requires(!std::is_const_v<T> && std::is_same_v<U, const T>) constexpr operator View<U, rank>()
       const {
