@@ -136,8 +136,8 @@ def stays_on_chip(stage, factored):
                                    for name in ("11_grid_per_block", "12_grid_per_cluster"))
     yield "stage 11 has one thread block per option, and executes all time steps in one launch", (
         in_thread_block.sum("roll_back", "blocks"), in_thread_block.sum("roll_back", "launches")) == (many_options, 1)
-    yield ("stage 11 moves as many sectors in roll_back as stage 12, and waits at one barrier fewer per thread block",
-           in_thread_block.sectors("roll_back") == in_cluster.sectors("roll_back")
+    yield ("stage 11 moves as many sectors in roll_back as stage 12, up to 2 %, and waits at one barrier fewer per thread block",
+           0.98 * in_cluster.sectors("roll_back") <= in_thread_block.sectors("roll_back") <= in_cluster.sectors("roll_back")
            and in_thread_block.sum("roll_back", "block_barriers")
            == in_cluster.sum("roll_back", "block_barriers") - many_options)
     yield ("stage 11 has hardly any bank conflicts in roll_back: at most 1.05 times the minimum number of wavefronts",

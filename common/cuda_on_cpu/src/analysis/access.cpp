@@ -1118,8 +1118,12 @@ static void find_argument(Accessed& accessed, const char* address) {
     accessed.pointer = number;
     accessed.byte = address - pointer;
     accessed.of_bytes = static_cast<std::size_t>(array->base + array->bytes - pointer);
-    for (std::size_t k = 0; k < std::size(accessed.words); ++k)
-      accessed.words[k] = i + 1 + k < words.size() ? words[i + 1 + k] : 0;
+    bool may_be_extents = true;  // other values, such as addresses, differ from run to run
+    for (std::size_t k = 0; k < std::size(accessed.words); ++k) {
+      const std::uint64_t word = i + 1 + k < words.size() ? words[i + 1 + k] : 0;
+      may_be_extents = may_be_extents && word <= accessed.of_bytes;
+      accessed.words[k] = may_be_extents ? word : 0;
+    }
   }
 }
 

@@ -43,8 +43,8 @@ struct Accessed {
   int pointer = -1;             ///< index of the argument among the arguments that point to
                                 ///< allocations; -1: none
   int pointers = 0;             ///< number of arguments that point to allocations
-  std::uint64_t words[4] = {};  ///< words that follow the address in the arguments; they may be
-                                ///< extents
+  std::uint64_t words[4] = {};  ///< words that follow the address in the arguments, if they may be
+                                ///< extents; otherwise 0
 };
 
 Accessed accessed_at(const void* address, std::size_t bytes);

@@ -140,9 +140,10 @@ std::string reason_of(cudaError_t refusal, const std::string& kernel, const Conf
 }  // namespace
 
 void* room_for(std::size_t bytes, std::size_t alignment) {
-  void* const room = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  const std::size_t size = (bytes + alignment - 1) / alignment * alignment;
+  void* const room = std::aligned_alloc(alignment, size);
   if (room == nullptr) throw std::bad_alloc();
-  return room;
+  return std::memset(room, 0, size);  // the analysis reads padding between arguments as well
 }
 
 struct Owned::Count {
