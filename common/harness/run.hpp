@@ -33,7 +33,8 @@ struct Run {
   Summary seconds;     ///< times of the timed phase, or of the complete solve if no phase is timed
   double array_bytes;  ///< largest total size of arrays, in device memory if the device has
                        ///< separate memory
-  NpyArray solution;   ///< solution of the last repeat; on ranks, the part of this rank
+  NpyArray solution;   ///< solution of the last repeat; in an MPI program, the part that this
+                       ///< rank owns
 };
 
 /// Settings of a run.

@@ -20,8 +20,8 @@ struct Extent {
 struct Box {
   std::vector<Extent> sides;  ///< empty if the elements are unbounded
   bool is_exact = false;      ///< whether the slice accesses all elements of the box
-  bool is_tight = false;      ///< whether each side is as short as possible, for slices with
-                              ///< accesses
+  bool is_tight = false;      ///< whether each side is as short as possible in every slice
+                              ///< that has accesses
   isl::set where;             ///< the slices with at least one access
   isl::set empty;             ///< the slices whose box has no elements
 };

@@ -20,15 +20,15 @@ bool makes_parallel(const Pragma& pragma);
 /// \param together all pragmas of the same statement
 std::string uncovered(const Pragma& pragma, const std::vector<const Pragma*>& together = {});
 
-/// The reason why the tool does not judge a pragma because of its directive and clauses; empty if
-/// there is none.
+/// The property of a pragma's directive or clauses that prevents the tool from checking the pragma;
+/// empty if there is none.
 std::string doubt_of(const Pragma& pragma, const Source& source);
 
 /// The mutual exclusion at an access within a loop: `atomic`, or `critical` with its name.
 std::string guard_of(const Access& access, const Loop& loop);
 
-/// The reason why the tool does not judge a pragma because of the code around its loop; empty if
-/// there is none.
+/// The property of the code around a loop (such as an enclosing `single` directive) that prevents
+/// the tool from checking the pragma; empty if there is none.
 std::string surroundings_of(const Loop& loop, const Pragma& pragma);
 
 /// The pragma that makes a loop parallel.

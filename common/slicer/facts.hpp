@@ -46,7 +46,7 @@ class Facts {
   void read_call(CXCursor call);
   void read_members(CXCursor made, CXType type, const Cursors& made_with);
   void reseat(CXCursor declaration, int line);
-  /// Records that the pointers and views in an object now refer to memory of another object.
+  /// Records that the pointer and view members of a type may refer to other memory after a line.
   void reseat_members(CXType type, int line);
   /// Records that a pointer or a view may be set to other memory in a way that the tool does not
   /// follow.

@@ -1,5 +1,6 @@
 /// \file
-/// The elements that the slices of a nest read and write: boxes, and C++ loops over sets.
+/// Computes which elements the slices of a nest read and write, as boxes and as C++ loops over
+/// sets.
 
 #pragma once
 

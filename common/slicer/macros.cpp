@@ -3,7 +3,8 @@
 /// that they stand for. The directives of the file are therefore parsed once more, with a
 /// `#pragma message` at the position of each use. The text of this pragma is the expansion as a
 /// string. The expanded file is accepted only if its syntax tree is identical to that of the
-/// original file, because strings may join tokens: - and -x become --x.
+/// original file, because converting an expansion to a string may join tokens: `-` followed by
+/// `-x` becomes `--x`.
 
 #include <fmt/format.h>
 

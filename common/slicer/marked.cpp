@@ -167,7 +167,7 @@ class Marking {
     }
   }
 
-  /// Whether a statement in a block is the first statement on its line.
+  /// Whether a statement is the first on its line and stands directly in a block.
   bool is_alone(unsigned place) const {
     const std::string_view all = source_.text();
     const std::size_t line = all.rfind('\n', place) + 1;

@@ -19,7 +19,7 @@ bool is_word(const std::string& text) {
                                       [](unsigned char c) { return std::isalnum(c) || c == '_'; });
 }
 
-/// Writes loop (3) in place of a nest.
+/// Replaces a nest by loop (3) of the chapter on slicing, a single loop over all slices.
 class InPlace {
  public:
   InPlace(Rewriting& rewriting, const Marked& marked)

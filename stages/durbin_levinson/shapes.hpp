@@ -81,8 +81,8 @@ __device__ unsigned own_warp() {
   return staircase::Cluster::rank() * Shape::warps + threadIdx.x / warp_size;
 }
 
-/// The last pair of the left neighbour of each warp of the block. Even and odd steps have separate
-/// buffers: threads may write one buffer while others still read the other one.
+/// The last pair of the left neighbour of each warp of the block. Even and odd steps use separate
+/// buffers, so a thread can write one buffer while another thread still reads the other.
 template <typename T, typename Shape>
 struct Left {
   Pair<T> of_warp[2][Shape::warps];

@@ -111,7 +111,7 @@ double elements_of_slice(const Problem& problem, std::size_t rows, std::size_t c
   return (r + c) * static_cast<double>(problem.m) + r * c;
 }
 
-/// Columns of the widest slice of `rows` rows that needs at most `elements` elements, or 0.
+/// The maximum width of a slice of `rows` rows that needs at most `elements` elements; 0 if none.
 std::size_t columns_for(const Problem& problem, std::size_t rows, double elements) {
   const auto r = static_cast<double>(rows), m = static_cast<double>(problem.m);
   const double cols = std::floor((elements - r * m) / (m + r));

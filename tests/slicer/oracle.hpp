@@ -55,7 +55,7 @@ void clause_of(int loop, char kind, T& object, bool is_seen) {
 /// objects may reuse their memory.
 void returned();
 
-/// Excludes the counter of a loop from its accesses.
+/// Excludes accesses to a loop's counter from the recorded accesses of the loop.
 template <typename T>
 void counter_of(int loop, T& counter) {
   clause(loop, 'c', &counter, sizeof counter, false);

@@ -58,8 +58,8 @@ bool has_brackets(std::string_view word) {
   return false;
 }
 
-/// The token of a function's name; the end of the declaration if it does not declare a function
-/// with an unqualified name.
+/// The index of the token that names the declared function; `d.end` if the declaration has no
+/// unqualified function name.
 std::size_t name_of(const Source& source, const Declaration& d) {
   for (std::size_t i = d.first; i < d.end; i = source.next(i)) {
     if (source.is(i, "operator") || source.is_sign(i, "=")) return d.end;

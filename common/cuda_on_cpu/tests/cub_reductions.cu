@@ -110,8 +110,8 @@ TEST(sums_minima_and_maxima_of_blocks) {
   check_named<double, 31, cub::BLOCK_REDUCE_WARP_REDUCTIONS>();
 }
 
-/// Computes for each warp of `width` lanes: the total, the total of the first lanes, the scan, and
-/// the sums of its segments.
+/// For each warp of `width` lanes, computes the sum of all lanes, the sum of the first `valid`
+/// lanes, the scan, and the sums of the segments.
 template <typename T, int width>
 __global__ void in_warps(const T* in, T* out, int valid) {
   using Reduce = cub::WarpReduce<T, width>;

@@ -292,7 +292,7 @@ struct Shape {
   static double combine(double x, double y) { return x * y; }
 };
 
-/// The shape m8n8k4 of f16: four products. Lanes 4 q to 4 q + 3 and 16 + 4 q to 16 + 4 q + 3
+/// The shape m8n8k4 of f16: four products. Lanes 4q to 4q + 3 and lanes 4q + 16 to 4q + 19
 /// compute product q.
 template <typename DType, typename CType, bool a_by_columns, bool b_by_rows>
 struct FourProducts : Shape<8, 4, DType, F16, F16, CType> {

@@ -1,6 +1,7 @@
 /// \file
 /// Seeded bugs: atomics and fences of insufficient scope, lost updates of volatile variables, and
-/// shuffles outside the mask. Several threads may store the same value.
+/// shuffles outside the mask. Concurrent stores of the same value to a flag are not bugs and
+/// must not be reported as races.
 
 #include <cuda_runtime.h>
 #include <cuda/atomic>

@@ -3,7 +3,8 @@
 /// analysis, several host threads may run such blocks speculatively. The writes before the race
 /// must then be undone.
 ///
-/// Each case prints its results, which trials_test.py also compares.
+/// Each case prints its results. trials_test.py compares them with those of a run with one host
+/// thread.
 
 #include <cuda_runtime.h>
 

@@ -42,10 +42,10 @@ class Location {
   int line_ = 0;
 };
 
-/// The exception of a test that cannot continue. The test has already printed the error.
+/// Thrown by a test that cannot continue. The test has already printed the error.
 struct Abandoned {};
 
-/// The exception of a test that this machine cannot run.
+/// Thrown by a test that this machine cannot run.
 struct Skipped {
   std::string reason;
 };

@@ -207,7 +207,7 @@ struct Pipeline {
   TransferBarrier full[buffers], empty[buffers];
 };
 
-/// Fills the buffers in order by two copies each, after the consumers have emptied them.
+/// Fills each buffer with two copies, in order, as soon as the consumers have emptied the buffer.
 __device__ void feed(Pipeline& pipeline, const unsigned* in, unsigned rounds) {
   constexpr unsigned first = words / 3;
   for (unsigned k = 0; k < rounds; ++k, in += words) {

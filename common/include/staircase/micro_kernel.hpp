@@ -26,9 +26,9 @@ struct MicroTile {
 // [MicroTile]
 
 // [MicroPanels]
-/// Memory for micro-panels of `lines` rows or columns of a factor, with `depth` elements each. A
-/// panel begins at the element (n, 0) of its first line n. The memory is aligned to cache lines of
-/// 64 bytes, so that no vector of a panel crosses the border of a cache line.
+/// Memory for micro-panels of `lines` rows or columns of a factor, with `depth` elements each. The
+/// micro-panel whose first line is n begins at element (n, 0). The memory is aligned to cache lines
+/// of 64 bytes, so that no vector of a panel crosses the border of a cache line.
 template <typename T>
 class MicroPanels {
  public:

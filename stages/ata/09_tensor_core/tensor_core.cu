@@ -47,7 +47,7 @@ struct Shared {
 // [shared]
 
 // [multiply_tiles]
-/// One lane's `mma` operands: its elements of 8 rows of A, for all products of its warp.
+/// The elements of 8 rows of A that one lane contributes to all `mma` products of its warp.
 struct Factors {
   double x[held_i][4], y[held_j][2];
 };

@@ -18,7 +18,7 @@ namespace cholesky {
 using staircase::View;
 
 // [left]
-/// Returns element (i, j) of A minus the products of the columns before j.
+/// Returns A(i, j) minus the dot product of rows i and j of L over the columns before j.
 template <typename T>
 T left(View<const T, 2> l, std::size_t i, std::size_t j) {
   T left = l(i, j);

@@ -20,7 +20,7 @@ using staircase::View;
 constexpr std::size_t tile = 64;  // rows and columns
 
 // [left]
-/// Returns element (i, j) minus the products of columns `first` to `last` - 1.
+/// Returns element (i, j) minus the dot product of rows i and j over columns `first` to `last` - 1.
 template <typename T>
 T left(View<const T, 2> l, std::size_t i, std::size_t j, std::size_t first, std::size_t last) {
   T left = l(i, j);

@@ -69,7 +69,7 @@ __device__ void copy_tiles(View<const T, 2> l, unsigned i0, unsigned j0, unsigne
 // [tiles]
 
 // [multiply_tiles]
-/// One lane's `mma` operands: its elements of eight columns, for all products of its warp.
+/// The elements of eight columns that one lane contributes to all `mma` products of its warp.
 template <typename T>
 struct Factors {
   Factor<T> x[kept_i][4], y[kept_j][2];

@@ -32,8 +32,8 @@ template <typename T>
 constexpr cudaDataType type = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32F;
 
 // [distribute]
-/// The columns of all GPUs. Each GPU has memory for as many groups of columns as the GPU with the
-/// most groups.
+/// The columns of the matrix, distributed cyclically in groups over all GPUs. Each GPU has memory
+/// for as many groups of columns as the GPU with the most groups.
 template <typename T>
 class Columns {
  public:

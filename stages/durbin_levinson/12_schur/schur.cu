@@ -20,7 +20,7 @@ using staircase::View;
 
 // [exchange]
 /// The data that the warps of a cluster exchange, in the shared memory of each block. Even and odd
-/// steps have separate buffers: threads may write one buffer while others still read the other one.
+/// steps use separate buffers, so a thread can write one while another thread reads the other.
 template <typename T, typename Shape>
 struct Exchange {
   T leading[2];  // element y of the leading pair, for even and odd steps

@@ -131,7 +131,7 @@ template <typename Real>
 constexpr unsigned batch_of = 64 / sizeof(Real);
 
 /// Computes V = Ly R and reduces (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V down a column to
-/// U'(i) = d(i) + e(i) U'(i + 1). Stores d in u, e in w. `var` lacks the variance's factor for x.
+/// U'(i) = d(i) + e(i) U'(i + 1). Stores d in u, e in w. The variance is `var * var_of_x(i)`.
 template <typename Real>
 __device__ void eliminate_column(const State<Real>& s, Real var, unsigned k, unsigned j) {
   constexpr unsigned batch = batch_of<Real>;

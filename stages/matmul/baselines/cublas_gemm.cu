@@ -2,8 +2,8 @@
 /// Baseline: the cuBLAS product of matrices that are completely in the memory of the GPU.
 ///
 /// Copies in and out are separate phases, so the phase `multiply` contains only the product. cuBLAS
-/// stores matrices by columns, and reads rows of A, B and C as columns of their transposes: Cᵀ = Bᵀ
-/// Aᵀ.
+/// stores matrices in column-major order, so it interprets A, B and C as their transposes and
+/// computes Cᵀ = Bᵀ Aᵀ.
 
 #include "../matmul.hpp"
 

@@ -1,8 +1,8 @@
 /// \file
 /// Baseline: the cuBLAS product of matrices in the host's memory, on all available GPUs.
 ///
-/// cuBLAS stores matrices by columns, and reads rows of A, B and C as columns of their transposes:
-/// Cᵀ = Bᵀ Aᵀ.
+/// cuBLAS stores matrices in column-major order, so it interprets A, B and C as their transposes
+/// and computes Cᵀ = Bᵀ Aᵀ.
 
 #include "../matmul.hpp"
 

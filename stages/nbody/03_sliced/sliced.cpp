@@ -29,7 +29,7 @@ constexpr std::size_t bodies_of_slice = 64, sources_of_slice = 1024;
 
 // [inverse root]
 /// Returns 1 / √x. The bits of x, as an integer, give a first guess with an error of 3.5 % (Lomont,
-/// "Fast Inverse Square Root", 2003). Each Newton step changes a relative error e to 1.5 e².
+/// "Fast Inverse Square Root", 2003). Each Newton step reduces a relative error e to about 1.5 e².
 template <typename T>
 [[gnu::always_inline]] inline T inverse_root(T x) {
   constexpr bool is_double = sizeof(T) == sizeof(double);

@@ -107,7 +107,7 @@ struct Staged {
 // [staged]
 
 // [invert]
-/// Inverts squares of 2 * `half` rows whose two diagonal squares of `half` rows are inverted
+/// Inverts squares of 2 * `half` rows. Their two diagonal squares of `half` rows are inverted
 /// already. The inverse of [A 0; C B] is [A⁻¹ 0; −B⁻¹CA⁻¹ B⁻¹]. In each of the two products, a
 /// thread computes `mine` elements of one column of its square.
 template <unsigned half, typename T>

@@ -150,7 +150,7 @@ __device__ void store(const T (&c)[count][4], T sign, T (*to)[pitch], unsigned o
 
 // [invert]
 /// Inverts, in one warp, the square of 16 × 16 elements on the diagonal that begins at `first`. On
-/// entry, the diagonal contains reciprocals. A lane computes a column of the inverse.
+/// entry, the diagonal contains the values 1 / L(i, i). A lane computes a column of the inverse.
 template <typename T>
 __device__ void invert_leaf(Square<T>& square, unsigned first) {
   const unsigned column = threadIdx.x % leaf;
@@ -169,7 +169,7 @@ __device__ void invert_leaf(Square<T>& square, unsigned first) {
     for (unsigned i = 0; i < leaf; ++i) square[first + i][first + column] = x[i];
 }
 
-/// Inverts squares of 2 * `half` rows whose two diagonal squares of `half` rows are inverted
+/// Inverts squares of 2 * `half` rows. Their two diagonal squares of `half` rows are inverted
 /// already. The inverse of [A 0; C B] is [A⁻¹ 0; −B⁻¹CA⁻¹ B⁻¹]. In each of the two products, a warp
 /// computes 16 × 8 elements.
 template <unsigned half, typename T>

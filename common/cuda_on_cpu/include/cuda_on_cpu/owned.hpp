@@ -1,7 +1,7 @@
 /// \file
-/// Shared ownership and lists for the headers that programs include. These headers include no
-/// header of the C++ library that nvcc's headers omit. A program with `using namespace std` may
-/// therefore define its own `vector` or `function`.
+/// Reference-counted objects and lists, for use in headers that user programs include. These
+/// headers include no header of the C++ library that nvcc's headers omit. A program with `using
+/// namespace std` may therefore define its own `vector` or `function`.
 
 #pragma once
 

@@ -267,7 +267,8 @@ __forceinline__ void selp(Result& d, const First& a, const Second& b, bool p) {
 /// The segment of lanes to which a shuffle is limited; operand `c` of the instruction encodes the
 /// segment.
 struct Segment {
-  int fixed, first, last;  ///< bits of the lane index that are fixed; first and last lane
+  int fixed, first, last;  ///< mask of the fixed bits of the lane index; first and last lane of
+                           ///< the segment
 
   explicit Segment(unsigned c) : fixed(static_cast<int>(c >> 8 & 31)) {
     first = static_cast<int>(lane()) & fixed;

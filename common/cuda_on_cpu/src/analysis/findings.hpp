@@ -95,9 +95,9 @@ struct Finding {
                                           ///< innermost first
   Moment moment;
   /// The access on which the classification in `judged` (report.cpp) depends. In a race with an
-  /// atomic operation, this access is the plain read. For a store of equal values, this access is
-  /// the read in an update of a volatile variable. For a copy of unwritten bytes, this access is
-  /// the store.
+  /// atomic operation, this access is the plain read. If threads store equal values in a
+  /// volatile variable, this access is the read that precedes the store, as in `v = v + 1`. For a
+  /// copy of unwritten bytes, this access is the store.
   const void* read = nullptr;
   Accessed accessed = {};
   std::uint64_t order = 0;             ///< position in the order in which findings arose

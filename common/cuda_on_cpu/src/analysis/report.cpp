@@ -643,7 +643,7 @@ void launch_begins(Launch& launch) {
   forget_releases_before(launch);
 }
 
-/// The marks of unanalysed blocks, by the position of the block in the order in which blocks start.
+/// The marks of unanalysed blocks, keyed by the order in which the blocks started.
 /// The marks are kept as long as an earlier block may run.
 struct LateMarks {
   std::mutex mutex;

@@ -81,7 +81,8 @@ struct Group {
 struct alignas(64) Cell {
   static constexpr std::uint32_t most_histories = (1u << 23) - 1;
 
-  Event earlier;            ///< usually the last plain write
+  Event earlier;            ///< an access before the group of `latest`; usually the last plain
+                            ///< write
   Event latest;             ///< last access of the group of accesses after `earlier`
   std::uint32_t lanes = 0;  ///< mask of the lanes in the group of `latest`
   std::uint32_t warps = 0;

@@ -506,8 +506,8 @@ bool may_get_parcels() {
          std::any_of(b.threads.begin(), b.threads.begin() + b.launch->threads, waits);
 }
 
-/// Waits for parcels from other blocks of the gang. No thread of the block can continue without
-/// them.
+/// Waits for parcels from other blocks of the gang. Call this function only if no thread of the
+/// block can continue without a parcel.
 /// \returns whether a thread can continue afterwards
 bool wait_for_parcels() {
   Block& b = *block;

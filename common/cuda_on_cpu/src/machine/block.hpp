@@ -348,7 +348,7 @@ inline bool is_on_own_stack(const Thread& thread, std::uintptr_t address) {
   return thread.stack_top - static_cast<std::uint32_t>(address) < stack_bytes;
 }
 
-/// Whether an address lies on a stack of the threads of this block.
+/// Whether an address lies on the stack of a thread of this block.
 inline bool on_a_stack(std::uintptr_t address) {
   return address - reinterpret_cast<std::uintptr_t>(block->stack_pool) < all_stacks_bytes;
 }

@@ -50,7 +50,8 @@ class Gang {
 
   unsigned size() const { return static_cast<unsigned>(thread_areas_.size()); }
 
-  /// Registers the thread-local variables of block `rank` and waits for the other blocks.
+  /// Registers the thread-local variables of the calling operating-system thread, which runs block
+  /// `rank`, and waits for the other blocks.
   /// \returns false if the other blocks do not enter, because an earlier gang failed
   bool enter(unsigned rank);
 
@@ -84,8 +85,8 @@ class Gang {
 
   std::uint32_t phase() const { return phase_; }
 
-  /// `thread_area` returns the end of the thread-local variables of a block. `inside` returns
-  /// whether the block still runs.
+  /// `thread_area` returns the end of the thread-local variables of the operating-system thread
+  /// that runs a block. `inside` returns whether the block still runs.
   const char* thread_area(unsigned rank) const { return thread_areas_[rank]; }
   bool inside(unsigned rank) const { return inside_[rank]; }
 

@@ -188,8 +188,8 @@ void visit_elements(void* const* records, ElementType type, int offset, int coun
   }
 }
 
-/// Positions of the fragments in the four products of m8n8k4 of f16. Lanes 4 q to 4 q + 3 and 16 +
-/// 4 q to 16 + 4 q + 3 compute product q.
+/// Positions of the fragments in the four products of m8n8k4 of f16. Lanes 4q to 4q + 3 and
+/// lanes 4q + 16 to 4q + 19 compute product q (`quad`).
 struct InFourProducts {
   const MatrixProduct& p;
   int quad;

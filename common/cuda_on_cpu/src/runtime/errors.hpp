@@ -1,6 +1,6 @@
 /// \file
-/// Errors and the current device of host threads. Each thread has the error of its last failed call
-/// and its current device. A persistent error belongs to all threads.
+/// The last error and the current device of each host thread. A persistent error belongs to all
+/// threads.
 
 #pragma once
 

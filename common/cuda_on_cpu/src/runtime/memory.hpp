@@ -25,8 +25,8 @@ struct Allocation {
   void* shadow = nullptr;                      ///< shadow memory of the analysis
   GraphAllocation* of_graph = nullptr;         ///< the graph allocation whose nodes allocate and
                                                ///< free this memory, or null
-  bool is_mapped = false;                      ///< whether the memory was mapped, so that a file
-                                               ///< can replace its pages
+  bool is_mapped = false;                      ///< whether mmap allocated the memory, whose pages
+                                               ///< a file can therefore replace
   bool is_borrowed = false;                    ///< whether the memory belongs to another process
   std::shared_ptr<SharedFile> file = nullptr;  ///< the file that shares the memory with other
                                                ///< processes, or null
