@@ -1,7 +1,6 @@
 /// \file
 /// Seeded bugs: atomics and fences of insufficient scope, lost updates of volatile variables, and
-/// shuffles outside the mask. Concurrent stores of the same value to a flag are not bugs and
-/// must not be reported as races.
+/// shuffles outside the mask. Concurrent stores of one value to a flag are not reported as races.
 
 #include <cuda_runtime.h>
 #include <cuda/atomic>
