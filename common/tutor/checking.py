@@ -277,7 +277,7 @@ def solution_of_zero(job, name, problem):
 
 
 def size_of(job, problem, about):
-    """The parameters of a problem as text: those of its size, and those that differ from the defaults of the program."""
+    """The parameters of a problem as text: its sizes, and the parameters that differ from the defaults of the program."""
     cases, defaults = about["test_cases"], {each["name"]: each["default"] for each in about["parameters"]}
     sizes = claims.PROBLEMS.get(job.stage.workload, {})
     shown = [key for key in problem if key != "seed" and any(str(case.get(key)) != str(problem[key]) for case in cases.values())
@@ -749,7 +749,7 @@ def count_stage(places, stage, problem, precision):
 
 
 def counters_to_compare(job, claim, precision):
-    """Yields the counters of the stage, and then those of the previous stage. The counters of the previous stage are zero if
+    """Yields the counters of the stage, and then the counters of the previous stage. The counters of the previous stage are zero if
     that stage runs on another device."""
     for stage in (job.stage, job.stage.before):
         same = stage.source.suffix == job.stage.source.suffix

@@ -1,6 +1,6 @@
 """The cheapest ways to miss the point of an exercise, as counters that such a solution would have. Each must be refused.
 
-The counters are derived from those of the stage itself, so no program has to be written for them: the same work by one thread, and the
+The counters are derived from the stage's own counters, so no program has to be written for them: the same work by one thread, and the
 same work by the host.
 """
 

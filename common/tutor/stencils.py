@@ -79,11 +79,11 @@ def offset_text(di, dj):
 def of_weights(weights, right):
     """A sentence about weights that are not the right ones."""
     changes = [("the weights along x and along y are exchanged", lambda di, dj: (dj, di)),
-               ("the weights along x are those of the opposite direction: the sign of an offset in x, or the order of these weights, is wrong",
+               ("the weights along x belong to the opposite direction: the sign of an offset in x, or the order of these weights, is wrong",
                 lambda di, dj: (di, -dj)),
-               ("the weights along y are those of the opposite direction: the sign of an offset in y, or the order of these weights, is wrong",
+               ("the weights along y belong to the opposite direction: the sign of an offset in y, or the order of these weights, is wrong",
                 lambda di, dj: (-di, dj)),
-               ("the weights of both directions are those of the opposite direction: the signs of the offsets are wrong",
+               ("the weights of both directions belong to the opposite directions: the signs of the offsets are wrong",
                 lambda di, dj: (-di, -dj))]
     for sentence, change in changes:
         if are_near(weights, moved(right, change)):

@@ -1,6 +1,6 @@
 r"""Draws an ascent: a roofline with the stages of a workload on one problem, joined by a line in reading order.
 
-The roofs are those of the devices on which the stages ran. A page requests an ascent by the name of the file that it
+The roofs belong to the devices on which the stages ran. A page requests an ascent by the name of the file that it
 includes:
 
     <!-- ascent.MACHINE.WORKLOAD.DATASET.PRECISION.html -->

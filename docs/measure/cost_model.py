@@ -52,7 +52,7 @@ PRINTED = Prices(1.587e-6, 0.507e-9, 1.335e-9)
 # --- The model
 
 def regions_here(case):
-    """The number of regions that stage 02 enters in addition to those of stage 01: two per row instead of two per step."""
+    """The number of regions that stage 02 enters in addition to the regions of stage 01: two per row instead of two per step."""
     return (2 * case.rows - 2) * case.steps
 
 

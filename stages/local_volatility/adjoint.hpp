@@ -104,10 +104,10 @@ class Arrays {
  private:
   std::size_t bytes() const {
     using staircase::bytes_of_part;
-    return bytes_of_part<double>(outer) + bytes_of_part<Real>(outer) +
-           bytes_of_part<double>(num_x) + bytes_of_part<Real>(3u, num_x) +
-           bytes_of_part<Real>(4u, num_y) + bytes_of_part<Real>(num_t) +
-           bytes_of_part<Real>(steps, num_x, num_y) + bytes_of_part<Real>(num_x, num_y);
+    return staircase::bytes_of_parts(
+        {bytes_of_part<double>(outer), bytes_of_part<Real>(outer), bytes_of_part<double>(num_x),
+         bytes_of_part<Real>(3u, num_x), bytes_of_part<Real>(4u, num_y), bytes_of_part<Real>(num_t),
+         bytes_of_part<Real>(steps, num_x, num_y), bytes_of_part<Real>(num_x, num_y)});
   }
 
   staircase::DeviceMemory memory{bytes()};

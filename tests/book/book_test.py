@@ -546,7 +546,7 @@ def wrong_lanes():
 
 
 def wrong_prices():
-    """Yields prices in diagrams that differ from those of the stages."""
+    """Yields prices in diagrams that differ from the prices of the stages."""
     market = pricing.Market()
     # local_volatility-00_original --set numX=48 --set numY=48 --set numT=24 --set outer=31
     for strike, expected in ((0.03, 0.019350879898479348), (0, market.s0)):

@@ -476,17 +476,17 @@ def wrong_picture(nest, expected):
     """Yields points, dependences and slices that differ from those of a run."""
     points = [(s, tuple(point)) for s, each in enumerate(nest["statements"]) for point in each["points"]]
     if len(points) != len(set(points)) or set(points) != expected.points:
-        yield f"{nest['function']}: the points differ from those of a run: {points}"
+        yield f"{nest['function']}: the points differ from the points of a run: {points}"
     found = [(arrow["kind"], arrow["array"], tuple(arrow["element"]), *((end[0], tuple(end[1])) for end in (
         arrow["source"], arrow["sink"]))) for arrow in nest["arrows"]]
     if len(found) != len(set(found)) or set(found) != expected.arrows:
-        yield f"{nest['function']}: these dependences differ from those of a run: {set(found) ^ expected.arrows}"
+        yield f"{nest['function']}: these dependences differ from the dependences of a run: {set(found) ^ expected.arrows}"
     if "slices" not in nest:
         return
     for each in nest["slices"]["each"]:
         outside = [{cell for cell in cells if cell[0] != "sum"} for cells in expected.slices[each["number"]]]
         if [pairs_of(each["reads"]), pairs_of(each["writes"])] != outside:
-            yield f"the cells that a slice reads or writes differ from those of a run: {each}"
+            yield f"the cells that a slice reads or writes differ from the cells of a run: {each}"
     if len(nest["slices"]["each"]) != len(expected.slices):
         yield f"there are {len(nest['slices']['each'])} slices, not {len(expected.slices)}"
     for statement in nest["statements"]:

@@ -265,7 +265,7 @@ def difference(generated, manual, sizes, tolerance):
             is_same = numpy.all(numpy.abs(ours - theirs) <= tolerance * numpy.max(numpy.abs(theirs)))
         else:
             is_same = ours.dtype == theirs.dtype and ours.tobytes() == theirs.tobytes()
-        return "" if is_same else f"the result differs from that of {manual}"
+        return "" if is_same else f"the result differs from the result of {manual}"
 
 
 def stages():

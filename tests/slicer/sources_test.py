@@ -21,7 +21,7 @@ ROOT, SLICE, BUILD = (pathlib.Path(argument).resolve() for argument in sys.argv[
 PLACES = ("common", "docs", "stages", "tests")
 # The CPU device's headers.
 STAND_IN = ROOT / "common/cuda_on_cpu/include"
-# Options of libclang in addition to those of the build.
+# Options of libclang in addition to the options of the build.
 MORE = {"docs/communication/simulated.cpp": ["--", "-I/usr/include/smpi", "-Icommon/include", "-Icommon"],
         "common/cuda_on_cpu/src/machine/switch_aarch64.cpp": ["--", "--target=aarch64-linux-gnu"]}
 # These sources call functions of CUDA's libraries that neither the slicer's headers nor the CPU device's declare.
@@ -95,7 +95,7 @@ def unread_sources():
 
 def guessed_arguments():
     """Checks that a source that is compiled as part of another one gets its arguments. A source that is not compiled
-    gets all include directories except that of the CPU device's headers."""
+    gets all include directories except the directory of the CPU device's headers."""
     stand_in = "#include <cuda_on_cpu/%s>\n" % next((STAND_IN / "cuda_on_cpu").glob("*.hpp")).name
     with tempfile.TemporaryDirectory() as directory:
         place = pathlib.Path(directory).resolve()

@@ -1,5 +1,5 @@
 # Replaces find_package(CUDAToolkit) in builds that use the toolchain file of the CPU device. CUDA::cublas and the other
-# targets name the host libraries that replace those of the toolkit. They also name the CPU device itself. CMake links
+# targets name the host libraries that replace the libraries of the toolkit. They also name the CPU device itself. CMake links
 # programs with the C++ compiler. Programs that are compiled with --analyze are linked with the analysing device.
 separate_arguments(flags UNIX_COMMAND "${CMAKE_CUDA_FLAGS}")
 list(FILTER flags INCLUDE REGEX "^--?analyze$")

@@ -81,8 +81,13 @@ std::string base_of(const std::string& function) {
   return begin == head.npos ? head : head.substr(begin + 1);
 }
 
+/// A regular expression for a name, which may be an operator such as `operator[]`.
+std::string pattern_of(const std::string& name) {
+  return "\\b" + std::regex_replace(name, std::regex("\\W"), "\\$&");
+}
+
 /// The offset after the bracket that matches the bracket at offset `open`.
-std::size_t behind(const std::string& text, std::size_t open) {
+std::size_t end_of(const std::string& text, std::size_t open) {
   const char first = text[open], last = first == '(' ? ')' : '}';
   int depth = 0;
   for (std::size_t i = open; i < text.size(); ++i) {
@@ -95,12 +100,12 @@ std::size_t behind(const std::string& text, std::size_t open) {
 /// Whether a source defines a function `name` that declares a `__shared__` variable. In an object
 /// file, a thread_local variable of a host function looks like a `__shared__` variable.
 bool declares_shared(const std::string& text, const std::string& name) {
-  const std::regex head("\\b" + name + "\\s*\\(");
+  const std::regex head(pattern_of(name) + "\\s*\\(");
   for (std::sregex_iterator i(text.begin(), text.end(), head), end; i != end; ++i) {
     const std::size_t open = static_cast<std::size_t>(i->position() + i->length()) - 1;
-    const std::size_t body = text.find_first_of("{;", behind(text, open));
+    const std::size_t body = text.find_first_of("{;", end_of(text, open));
     if (body == text.npos || text[body] == ';') continue;
-    if (text.substr(body, behind(text, body) - body).find("__shared__") != text.npos) return true;
+    if (text.substr(body, end_of(text, body) - body).find("__shared__") != text.npos) return true;
   }
   return false;
 }
@@ -112,8 +117,8 @@ std::string too_much_shared(const std::string& object, const std::string& source
     if (bytes <= most_bytes) continue;
     const std::string name = base_of(function);
     if (!declares_shared(contents_of(source), name)) continue;
-    const bool is_kernel = std::regex_search(contents_of(source),
-                                             std::regex("__global__[^;{}]*\\b" + name + "\\s*\\("));
+    const bool is_kernel = std::regex_search(
+        contents_of(source), std::regex("__global__[^;{}]*" + pattern_of(name) + "\\s*\\("));
     return std::string(is_kernel ? "kernel " : "function ") + name + " declares " +
            std::to_string(bytes) + " bytes of __shared__ variables; the compiler allows " +
            std::to_string(most_bytes) + " bytes per block";

@@ -220,7 +220,7 @@ tile_of_warp tiled_partition(const Parent&, unsigned tile_size) {
   return tile_of_warp(tile_size);
 }
 
-/// The group of the lanes of a tile whose predicate or label equals that of the calling lane.
+/// The group of the lanes of a tile whose predicate or label equals the calling lane's.
 template <typename Tile>
 coalesced_group binary_partition(const Tile& tile, bool predicate) {
   return labeled_partition(tile, static_cast<int>(predicate));

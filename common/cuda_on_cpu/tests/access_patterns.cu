@@ -1,6 +1,6 @@
 /// \file
 /// Kernels that each access memory in one pattern. The counters of the CPU device for these kernels
-/// must match those of NVIDIA's profiler on a GPU (docs/results/h200/counters.json).
+/// must match the counters of NVIDIA's profiler on a GPU (docs/results/h200/counters.json).
 ///
 /// A comment after an access gives its cost for a full warp: 32-byte sectors in global memory, and
 /// wavefronts (passes over the 32 banks) in shared memory. Loops have `#pragma unroll 1` if

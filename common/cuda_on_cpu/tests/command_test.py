@@ -846,6 +846,11 @@ def shared_limit(cwd):
     said = run(COMMAND, "-DN=6144", "-c", "shared.cu", "-o", "large.o", cwd=cwd, expected=1).stderr
     check(said == "shared.cu: error: kernel fill declares 49160 bytes of __shared__ variables; the compiler allows 49152 bytes per block\n"
           and not (cwd / "large.o").exists(), said)
+    (cwd / "operator.cu").write_text("struct Table {\n  __device__ double operator[](int i) const {\n    __shared__ double a[6145];\n"
+                                     "    a[threadIdx.x] = i;\n    return a[0];\n  }\n};\n"
+                                     "__global__ void fill(double* x) { *x = Table()[1]; }\n")
+    said = run(COMMAND, "-c", "operator.cu", "-o", "large.o", cwd=cwd, expected=1).stderr
+    check("function operator[] declares 49160 bytes" in said, said)
 
 
 def refusals(cwd):

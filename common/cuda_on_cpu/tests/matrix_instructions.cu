@@ -1,7 +1,7 @@
 /// \file
 /// The matrix instructions of PTX, as inline assembly: ldmatrix, stmatrix and movmatrix, all shapes
 /// and types of mma.sync, and the variants of cp.async. Results are compared with sums in double
-/// precision. The positions of elements are those of the PTX ISA.
+/// precision. The positions of elements follow the PTX ISA.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -1,6 +1,6 @@
 /// \file
 /// MTGP32 in kernels: the published sequence of the recursion for any number of threads, and the
-/// distributions derived from it. The parameters are those of the toolkit.
+/// distributions derived from it. The parameters come from the toolkit.
 
 #include <curand_kernel.h>
 #include <curand_mtgp32_host.h>

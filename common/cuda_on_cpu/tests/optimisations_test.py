@@ -136,7 +136,8 @@ def stays_on_chip(stage, factored):
                                    for name in ("11_grid_per_block", "12_grid_per_cluster"))
     yield "stage 11 has one thread block per option, and executes all time steps in one launch", (
         in_thread_block.sum("roll_back", "blocks"), in_thread_block.sum("roll_back", "launches")) == (many_options, 1)
-    yield ("stage 11 moves as many sectors in roll_back as stage 12, up to 2 %, and waits at one barrier fewer per thread block",
+    yield ("stage 11 moves at most 2 % fewer sectors in roll_back than stage 12, and waits at one barrier fewer per thread "
+           "block",
            0.98 * in_cluster.sectors("roll_back") <= in_thread_block.sectors("roll_back") <= in_cluster.sectors("roll_back")
            and in_thread_block.sum("roll_back", "block_barriers")
            == in_cluster.sum("roll_back", "block_barriers") - many_options)
@@ -366,7 +367,7 @@ def stays_in_registers(stage, number, name, n):
            longer.sum(".*", "block_barriers") - short.sum(".*", "block_barriers") == more_steps)
     # Stage 12 reads r twice: once beginning with r_0, and once beginning with r_1.
     rows_moved = 3 if number == "11" else 4
-    yield f"stage {number} moves hardly any sectors except those of r, y and the reflection coefficients", (
+    yield f"stage {number} moves hardly any sectors except for r, y and the reflection coefficients", (
         short.sectors() <= 1.1 * rows_moved * n * short.bytes_of_value / 32 + 40)
 
 

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
+#include <stdexcept>
 
 #include "cuda.hpp"
 
@@ -21,16 +23,29 @@ std::size_t bytes_of_part(Extent... extent) {
   return bytes > ~alignment ? bytes : (bytes + alignment - 1) / alignment * alignment;
 }
 
+/// The total size of parts in bytes. A total that does not fit into std::size_t becomes the largest
+/// value of this type, so that the allocation fails.
+inline std::size_t bytes_of_parts(std::initializer_list<std::size_t> parts) {
+  std::size_t sum = 0;
+  for (const std::size_t bytes : parts)
+    sum = bytes > ~std::size_t{0} - sum ? ~std::size_t{0} : sum + bytes;
+  return sum;
+}
+
 /// An allocation of device memory from which parts are taken one after the other. All bytes are
-/// 0xFF at first, so that all floating-point elements are NaN.
+/// 0xFF at first, so that all floating-point elements are NaN. An access beyond the end of a part
+/// reaches the next part, so tools that check accesses do not report it.
 class DeviceMemory {
  public:
-  /// \param bytes the sum of bytes_of_part() of all parts
+  /// \param bytes the size of all parts, see bytes_of_parts()
   /// \throws NotEnoughMemory if the device has less memory available
   explicit DeviceMemory(std::size_t bytes) : bytes_(bytes) {}
 
-  /// The next `bytes` bytes. The caller must not take more than the constructor allocated.
+  /// Returns the address of the next `bytes` bytes.
+  /// \throws std::logic_error if fewer bytes are left
   std::byte* take(std::size_t bytes) {
+    if (bytes > bytes_.extent(0) - taken_)
+      throw std::logic_error("the parts of a DeviceMemory are larger than its allocation");
     std::byte* const part = bytes_.data() + taken_;
     taken_ += bytes;
     return part;

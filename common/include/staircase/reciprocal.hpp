@@ -21,15 +21,15 @@ __device__ inline double rough_reciprocal(double x) {
 
 #else
 
-/// 1 / x for a normal x, with a relative error of at most 2^-23.
+/// Returns 1 / x for a normal x, with a relative error of at most 2^-23.
 __device__ inline float rough_reciprocal(float x) {
   float y;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 
-/// 1 / x for a normal x. The instruction reads only the upper 32 bits of x and sets only the upper
-/// 32 bits of the result; the lower 32 bits are zero.
+/// Returns 1 / x for a normal x. The instruction reads only the upper 32 bits of x and sets only
+/// the upper 32 bits of the result; the lower 32 bits are zero.
 __device__ inline double rough_reciprocal(double x) {
   double y;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
@@ -38,8 +38,8 @@ __device__ inline double rough_reciprocal(double x) {
 
 #endif
 
-/// 1 / x for a normal x, up to rounding. There is no branch for other values, for which the result
-/// is NaN, so the compiler can overlap the reciprocal with other operations.
+/// Returns 1 / x, up to rounding, if x and 1 / x are normal. For zeros, infinities and NaN, the
+/// result is NaN without a branch, so the compiler can overlap the reciprocal with other operations.
 template <typename T>
 __device__ T reciprocal(T x) {
   const T rough = rough_reciprocal(x), error = fma(-x, rough, T{1});

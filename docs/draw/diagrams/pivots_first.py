@@ -13,7 +13,7 @@ CAPTION = (
     "The sweep of large, not to scale. Time runs to the right, and boxes above each other run at the same time. Only work "
     "that needs z remains in the steps. Two of their three kernels have one thread per row or per column.")
 UNIT = {"wide": 28, "narrow": 21}
-LINE = 11  # distance between the pivots of a step and those of the next step, in pixels
+LINE = 11  # distance between the pivots of two successive steps, in pixels
 
 
 def sequence(canvas, begin, y, unit, shown, parts):

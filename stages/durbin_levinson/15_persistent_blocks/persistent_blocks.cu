@@ -66,8 +66,8 @@ struct Extended {
 // [two_steps]
 
 // [lead]
-/// Returns a / b for a normal b, up to rounding. For other divisors, the result is NaN without a
-/// branch, so the compiler can overlap two divisions.
+/// Returns a / b, up to rounding, if b and 1 / b are normal. If b is zero, infinite or NaN, the
+/// result is NaN without a branch, so the compiler can overlap two divisions.
 template <typename T>
 __device__ T divide(T a, T b) {
   const T rough = staircase::rough_reciprocal(b), error = fma(-b, rough, T{1}), x = a * rough;
@@ -76,7 +76,7 @@ __device__ T divide(T a, T b) {
 
 /// Computes, in one warp, the reflection coefficients of 64 steps; those from step `end` on are 0.
 /// The warp's pairs go through the steps, each until it is the leading pair. Each lane computes two
-/// coefficients from its pairs; the warp uses those of the lane with the leading pairs.
+/// coefficients from its pairs; the warp uses the coefficients of the lane with the leading pairs.
 template <typename T>
 __device__ void lead(T (&y)[led], T (&z)[led], unsigned end, T* alphas) {
   const unsigned lane = threadIdx.x % warp_size;

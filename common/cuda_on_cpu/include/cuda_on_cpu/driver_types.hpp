@@ -102,7 +102,7 @@ using CUstreamCallback = void (*)(CUstream stream, CUresult status, void* data);
 
 // --- Devices and contexts
 
-/// The values equal those of the runtime's device attributes.
+/// The values equal the runtime's device attributes.
 enum CUdevice_attribute {
   CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
   CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X = 2,

@@ -137,7 +137,7 @@ uint3 index_of(unsigned rank, const dim3& extent) {
   __builtin_unreachable();
 }
 
-/// The threads that synchronise at a barrier: those of the block, or of its whole gang.
+/// The threads that synchronise at a barrier: the threads of the block or of its whole gang.
 enum class Scope : unsigned { block, gang };
 
 /// Lets the block arrive at the barrier of its gang, after all its threads have arrived there.

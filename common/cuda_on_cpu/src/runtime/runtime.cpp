@@ -27,7 +27,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-// The device resembles a small H200. The limits per block and per thread are those of an H200. The
+// The device resembles a small H200. The limits per block and per thread are an H200's limits. The
 // number of SMs is 16, the maximum number of blocks in a cluster.
 constexpr int processors = 16;
 constexpr int most_threads_of_processor = 2048;
