@@ -1,13 +1,17 @@
 /// \file
 /// Tests of the functions that the stages for several GPUs share.
 
+#include <cuda.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cuda/atomic>
 #include <deque>
 #include <mutex>
 #include <staircase/bulk_copy.hpp>
 #include <staircase/cooperative.hpp>
+#include <staircase/device_memory.hpp>
 #include <staircase/devices.hpp>
 #include <staircase/distribute.hpp>
 #include <staircase/error.hpp>
@@ -15,6 +19,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "device.hpp"
@@ -443,6 +448,53 @@ TEST(what_one_throws_leaves_nothing_to_take) {
   }
   expect_equal(sentence, "a GPU has failed");
   expect_equal(queues.steal().has_value(), false);
+}
+
+TEST(parts_of_device_memory) {
+  using staircase::bytes_of_part;
+  staircase::DeviceMemory memory(
+      staircase::bytes_of_parts({bytes_of_part<int>(3u), bytes_of_part<double>(7u, 11u)}));
+  const staircase::DevicePart<int, 1> first(memory, 3u);
+  staircase::DevicePart<double, 2> second(memory, 7u, 11u);
+  expect_equal(reinterpret_cast<std::uintptr_t>(second.data()) % 256, std::uintptr_t{0});
+  std::vector<double> in(77, 1.5), out(77);
+  second.copy_from(in.data());
+  second.copy_to(out.data());
+  expect_equal(out, in);
+  // No byte is left, and a part of at least one byte needs some.
+  bool refused = false;
+  try {
+    memory.take(1);
+  } catch (const std::logic_error&) {
+    refused = true;
+  }
+  expect(refused, "a part beyond the end of the allocation is refused");
+#ifdef STAIRCASE_CUDA_ON_CPU
+  // The analysis reports an access beyond an allocation.
+  for (const auto& [part, bytes] : {std::pair<const void*, std::size_t>{first.data(), 12},
+                                    std::pair<const void*, std::size_t>{second.data(), 616}}) {
+    const auto address = reinterpret_cast<CUdeviceptr>(part);
+    CUdeviceptr base = 0;
+    std::size_t size = 0;
+    expect_equal(cuMemGetAddressRange(&base, &size, address), CUDA_SUCCESS);
+    expect_equal(base, address);
+    expect_equal(size, bytes);
+  }
+#endif
+}
+
+TEST(parts_that_are_larger_than_any_memory) {
+  constexpr auto most = ~std::size_t{0};
+  expect_equal(staircase::bytes_of_parts({most, 1}), most);
+  expect_equal(staircase::bytes_of_part<double>(most, most), most);
+  bool refused = false;
+  try {
+    staircase::DeviceMemory memory(most);
+    memory.take(most / 2 + 1);
+  } catch (const staircase::NotEnoughMemory&) {
+    refused = true;
+  }
+  expect(refused, "a part that does not fit into the memory of the device is refused");
 }
 
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }
