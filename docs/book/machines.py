@@ -97,7 +97,7 @@ def minute_text(recording):
 
 
 def ceilings_html(recordings):
-    """The ceilings of a machine, one row for each time that they were measured."""
+    """The ceilings of a machine, one row per measurement."""
     columns = {}  # the recordings, grouped by their ceilings
     for recording in sorted(recordings, key=lambda recording: recording["date"]):
         columns.setdefault(json.dumps(recording["ceilings"]), []).append(recording)

@@ -124,7 +124,7 @@ class Canvas:
             self.axes.contour(xs, ys, values, levels=levels, colors=[colour], linewidths=0.8)
 
     def cells(self, across, down, values, levels, colour=BLUE):
-        """Draws a field of values per cell in the same way; the edges of the cells are given."""
+        """Draws a value per cell, darker with each level that a value exceeds; the edges of the cells are given."""
         def both_ends(edges):
             return [x for a, b in zip(edges, edges[1:]) for x in (a + (b - a) / 1000, b - (b - a) / 1000)]
 

@@ -230,7 +230,7 @@ def times_text(times):
 
 
 def timeline(words, workloads, results):
-    """The times of the phases of those stages of a problem that copy data, to scale."""
+    """A timeline to scale: the phases of the stages that copy data, for one problem."""
     if len(words) < 4 or words[1] not in workloads:
         raise figures.UnknownKey("a timeline is named machine.workload.dataset.precision, and stages may follow")
     runs, chosen = results.runs(*words[:4]), words[4:]

@@ -49,7 +49,7 @@ def ladder(mode):
 
 
 def picture_of_page(book, mode, target):
-    """A screenshot of a page of the book that begins with one of its sections."""
+    """A screenshot of the page PAGE of the book, with the section SECTION at the top."""
     text = (book / PAGE).read_text().replace("<head>", f'<head><base href="{book.as_uri()}/">')
     script = f"""<script>addEventListener("load", () => setTimeout(() => {{
       document.documentElement.classList.add("{mode}-mode");

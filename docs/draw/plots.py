@@ -189,8 +189,8 @@ def is_map(sweep):
 
 
 def parameter_text(sweep):
-    """The parameter of a sweep as text. Two parameters that change together are equal, or the second depends on the
-    first, or they are pairs."""
+    """The parameter of a sweep as text. The text shows whether two parameters vary independently, are equal, or
+    change together in another way."""
     if is_map(sweep):
         return sweep["sweep"].replace(",", " × ")
     if isinstance(sweep["runs"][0]["value"], list):

@@ -70,7 +70,7 @@ def is_sweep(sweep):
 
 
 def each(key, value):
-    """The value of each parameter of a sweep: one for all of them, or a list."""
+    """A list with a value for each parameter in `key`; a single `value` applies to all parameters."""
     return value if isinstance(value, list) else [value] * len(key.split(","))
 
 

@@ -72,8 +72,8 @@ def residual(r, y):
 
 
 def errors(program, settings, precision, r, exact):
-    """The largest errors of y and alpha of a program and its residual, in units of roundoff u; None for a precision
-    that it lacks."""
+    """The largest errors of a program's y and alpha, and its residual, in units of the roundoff u; None for a
+    precision that the program lacks."""
     number, unit = TYPES[precision]
     with tempfile.TemporaryDirectory() as name:
         given, solution = pathlib.Path(name, "r.npy"), pathlib.Path(name, "solution.npy")

@@ -118,7 +118,7 @@ Team team_of(const Problem& problem);
 // [team]
 
 // [range]
-/// The rows or columns of a thread, and whether they include the first or last one of the field.
+/// A thread's rows or columns, and whether they include the first and the last of the field.
 struct Range {
   std::size_t begin, end;
   bool first = false, last = false;

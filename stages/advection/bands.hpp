@@ -13,8 +13,8 @@ using staircase::Factor;
 using staircase::factor;
 
 // [split]
-/// Splits an element as factor() does. In f32, this takes four instructions instead of eight,
-/// because infinities and NaN have no special case. Both still make the sums NaN.
+/// Splits an element like factor(), but in f32 with four instructions instead of eight: infinities
+/// and NaN have no special case. Sums with infinities or NaN still become NaN.
 __device__ inline Factor<double> split(double value) { return {value}; }
 __device__ inline Factor<float> split(float value) {
   constexpr std::uint32_t dropped = 0x1FFF;  // bits of f32 that tf32 does not have
@@ -42,8 +42,8 @@ __device__ T tap(const T (&filter)[taps], int k) {
   return k >= 0 && k < int(taps) ? filter[k] : 0;
 }
 
-/// Returns the fragments of a lane. Results of a product along x are operands along y without
-/// moves: rows 2m and 2m + 1 take the slots m and m + 4, and the matrix along y uses this order.
+/// Returns the fragments of a lane. The matrix along y is permuted (rows 2m and 2m + 1 take slots m
+/// and m + 4), so that results of a product along x are its operands without moves.
 template <typename T, unsigned steps>
 __device__ Bands<T, steps> bands_of(const Filter<T, steps>& filter, int lane) {
   constexpr unsigned along_x = blocks_along_x<steps>, along_y = blocks_along_y<steps>;

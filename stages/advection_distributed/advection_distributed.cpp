@@ -131,8 +131,8 @@ double time_of_step(double rows, double cols, std::int64_t width, Precision prec
   return (gamma_of_cell * cells + 2 * of_rows + 2 * of_cols) / width;
 }
 
-/// Returns the width of the halo that minimises the time of a step of the largest block. Only the
-/// direct neighbours fill a halo, so the width is at most the shorter side of the smallest block.
+/// Returns the halo width that minimises the time of a step of the largest block. Only the direct
+/// neighbours fill a halo, so the width is at most the shorter side of the smallest block.
 std::int64_t best_width(const Problem& problem, const Grid& grid, Precision precision) {
   const auto largest = [](std::int64_t count, std::int64_t ranges) {
     return static_cast<double>((count + ranges - 1) / ranges);

@@ -38,7 +38,7 @@ struct Cut {
   }
 };
 
-/// Divides rows into bands. With few rows, bands are narrower, so each thread block gets a tile.
+/// Divides rows into bands: with few rows, into lower bands, so that each thread block gets a tile.
 inline Cut cut_of(unsigned rows, std::size_t cols, unsigned blocks) {
   const unsigned strips = staircase::ceil_div(cols, 2 * block_size);
   const unsigned height = std::clamp(rows * strips / blocks, 1U, most_rows);
@@ -49,9 +49,9 @@ inline Cut cut_of(unsigned rows, std::size_t cols, unsigned blocks) {
 
 // [flags]
 /// The data of a GPU that kernels access: its rows between two halo rows, in two arrays (`u`), and
-/// the number of claimed tiles (`claimed`). `done` contains the number of finished tiles of each
-/// band, between the counters of the neighbours' bands. The tiles of the first and of the last band
-/// are counted in `at_edges`; `done` receives these counts when a step of the band is finished.
+/// the number of claimed tiles (`claimed`). `done` counts the finished tiles of the band above, of
+/// each own band, and of the band below. The tiles of the first and of the last own band are first
+/// counted in `at_edges`; `done` receives these counts when a step of the band is finished.
 template <typename T>
 struct Part {
   staircase::View<T, 3> u;

@@ -95,8 +95,8 @@ __device__ double combine(double mine, double (&shared)[rows_at_once][columns_at
   return all;
 }
 
-/// The largest square of the norm of a column for which every element of C is less than whole / 2,
-/// with a margin for rounding errors.
+/// The largest squared norm of a column. If no column exceeds this value, every element of C is
+/// less than whole / 2, even with rounding errors.
 constexpr double largest_square = double(whole) / 2 * (1 - 0x1p-19);
 
 /// Computes the exponent of the power of two that scales the elements of each column: the largest
@@ -185,7 +185,7 @@ __device__ inline unsigned word_of(const std::int32_t* sums, const Modulus& modu
   return word;
 }
 
-/// Returns the element whose residues are the bytes e of all words.
+/// Returns the element whose residues are byte `e` of each word.
 __device__ inline double element_of(const unsigned (&word)[residues], unsigned e) {
   Whole sum;
 #pragma unroll

@@ -21,8 +21,8 @@ namespace cholesky {
 struct Sizes {
   std::size_t slab, segment, rows, least;
 
-  /// Number of rows of a slab that begins `slices` slab widths below the top, but at least as many
-  /// rows as the narrowest slab has.
+  /// Number of rows of a slab that begins in row `slices` * `slab` of the matrix, but at least
+  /// `least`, the rows of the narrowest slab.
   std::size_t below(std::size_t slices) const {
     return std::max(rows, slices * slab + least) - slices * slab;
   }

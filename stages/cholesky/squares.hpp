@@ -44,8 +44,8 @@ __device__ inline Tile tile_of(unsigned number, unsigned tiles) {
 // [sizes]
 
 // [pairs]
-/// Two adjacent elements of a row. A lane uses columns 2m and 2m + 1 of eight as the columns that
-/// mma.hpp calls m and m + 4. Pairs of updated elements are thus used as factors without a move.
+/// Two adjacent elements of a row. For a lane, columns 2m and 2m + 1 of eight take the roles of
+/// columns m and m + 4 in mma.hpp. A pair of updated elements is thus a factor without a move.
 template <typename T>
 struct alignas(2 * sizeof(T)) Pair {
   T of[2];
@@ -175,8 +175,8 @@ __device__ void divide(const Square& inverse, Rest<T>& rest) {
   for (unsigned e = 0; e < 8; ++e) rest[e / 4][e % 4] = quotient[e / 4][e % 4];
 }
 
-/// Subtracts the products of sub-tile p, the first one in `rest`, and the squares before `end` from
-/// the following sub-tiles. Moves the elements of each following sub-tile forward by one sub-tile.
+/// Subtracts the products of sub-tile p (the first in `rest`) and squares p + 1 to `end` - 1 of `j`
+/// from later sub-tiles, and moves all later sub-tiles forward by one.
 template <typename T, typename Subtile>
 __device__ void subtract_products(const Subtile& j, unsigned p, unsigned end, Rest<T>& rest) {
   Factor<T> x[2][4], y[2];
@@ -198,9 +198,9 @@ __device__ void subtract_products(const Subtile& j, unsigned p, unsigned end, Re
 
 // [factorise_square]
 /// Factorises the negated square and computes the negated inverse of its factor. One warp calls
-/// this function. Each of 16 lanes has a row of the future L, and each of the other 16 lanes has a
-/// row of the future L⁻¹. In step k, the lanes of L subtract multiples of column k of L, and the
-/// lanes of L⁻¹ subtract multiples of row k of L⁻¹. Shared memory passes both to all lanes.
+/// this function. Each of 16 lanes has a row of the future L, and each of the other lanes a row of
+/// the future L⁻¹. In step k, the lanes of L subtract multiples of column k of L, and the lanes of
+/// L⁻¹ subtract multiples of row k of L⁻¹. Column and row pass through shared memory.
 template <typename T, typename Square>
 __device__ void factorise_square(Square& square, Square& inverse, T (&exchange)[2][depth]) {
   const unsigned row = threadIdx.x % depth;

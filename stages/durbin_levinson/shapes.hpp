@@ -115,7 +115,7 @@ staircase::ClusterLaunch<Parameter...> launch_of(void (*kernel)(Parameter...)) {
   return {kernel, Shape::blocks, Shape::threads, sizeof(Shared)};
 }
 
-/// Forces the compiler to compute a value here, since compilers move no shuffle across barriers.
+/// Forces the compiler to compute `value` here, because no shuffle is moved across a barrier.
 template <typename T>
 __device__ T here(T value) {
   return __shfl_sync(all_lanes, value, threadIdx.x % warp_size);
@@ -134,8 +134,8 @@ __device__ void distribute(staircase::View<const T, 1> row, unsigned first, T* s
   __syncthreads();
 }
 
-/// Replaces infinite values by the largest finite value. In the steps before the one that needs
-/// such a value, its product with zero would otherwise be NaN.
+/// Replaces infinite values by the largest finite value. Earlier steps multiply these values by
+/// zero; the product with infinity would be NaN.
 template <typename T, unsigned held>
 __device__ void make_finite(T (&numbers)[held]) {
   constexpr T most = std::numeric_limits<T>::max();

@@ -97,7 +97,7 @@ __device__ void write_all(const T (&y)[order], Row<T>* tile, unsigned s0,
 
 // [teams]
 /// `team`: warps per block, which stay synchronised; blocks have fewer warps if there are few
-/// systems. `resident`: blocks per SM for which the compiler limits the registers.
+/// systems. `resident`: blocks per SM; the compiler limits the registers accordingly.
 template <typename T>
 constexpr unsigned team = sizeof(T) == 8 ? 4 : 8;
 constexpr unsigned resident = 2;

@@ -47,7 +47,7 @@ void check(const Problem& problem, staircase::Precision precision) {
 }
 
 /// Returns 101 operations per grid point and time step: 6 for the variance, 22 for each explicit
-/// half step, and 24 and 27 for the implicit ones (including 16 for coefficients and 8 to solve).
+/// half step, and 24 and 27 for the implicit ones (each with 16 for coefficients and 8 to solve).
 staircase::Work work(const Problem& problem, staircase::Precision precision) {
   const auto points = static_cast<double>(problem.outer) * static_cast<double>(problem.num_x) *
                       static_cast<double>(problem.num_y);

@@ -88,7 +88,7 @@ struct Ends {
   Real d, x;
 };
 
-/// The effect of a segment of a column: d above and x below it determine d below and x above it.
+/// The values that leave a segment of a column, as functions of the values that enter it.
 template <typename Real>
 struct Segment {
   Linear<Real> d;  // the outgoing d as a function of the incoming d
@@ -114,8 +114,8 @@ __device__ Segment<Real> stored(const Real* from, unsigned spacing) {
           from[4 * spacing]};
 }
 
-/// Composes f, the function of this lane's segment (the p-th of a column), with the functions of
-/// all segments before it, counted from the first segment (+1) or from the last one (-1).
+/// Composes f, the function of this lane's segment p of a column, with the functions of the
+/// segments before it (`direction` is +1) or after it (-1).
 template <int direction, typename Real>
 __device__ void scan_segments(Linear<Real>& f, const unsigned& p, const unsigned& segments) {
   for (unsigned distance = 1; distance < segments; distance *= 2) {

@@ -210,9 +210,9 @@ double largest_sum(const Problem& problem) {
 /// f64. In the model of Higham and Mary ("A New Approach to Probabilistic Rounding Error Analysis",
 /// SIAM J. Sci. Comput. 41, 2019), the errors are independent and have mean zero. Then n errors add
 /// up to at most exp(λ √n u + n u² / (1 - u)) - 1, except with a probability of 2 exp(-λ² (1 - u)²
-/// / 2). We choose λ such that one of all l m n products is an exception once in 10¹⁵ problems.
-/// Both sides of the comparison may have such an error. Each subnormal result loses up to half of
-/// the smallest subnormal; `floor` is large enough to include these losses.
+/// / 2). We choose λ such that, on average, one in 10¹⁵ problems has an exception among its l m n
+/// products. Both sides of the comparison may have such an error. Each subnormal result loses up to
+/// half of the smallest subnormal; `floor` is large enough to include these losses.
 staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
   const bool is_double = precision == Precision::f64;
   const double u = is_double ? 0x1p-53 : 0x1p-24;

@@ -268,8 +268,8 @@ Sums sums_of(const std::vector<Box>& boxes, const std::vector<double>& distances
 struct Bounds {
   double x, v;    ///< coordinates and velocities
   double a, j;    ///< sums of magnitudes of all terms
-  double a_by_x;  ///< change of the acceleration by displacement, and of the jerk by velocity
-  double j_by_x;  ///< change of the jerk by displacement
+  double a_by_x;  ///< change of a per displacement, and of j per change of velocity
+  double j_by_x;  ///< change of j per displacement
 };
 
 Bounds bounds_of(const Problem& problem) {

@@ -494,7 +494,8 @@ class Boxes(Canvas):
 
 
 def overlapped(results):
-    """Gives the second stage of the small repository's first run copies that overlap its kernels; three repeats differ."""
+    """Adds intervals of overlapping copies and kernels to a record of the small repository, with three different
+    repeats."""
     record = results.machines["m"][0]["runs"][0]["records"][1]
     record["repeats"] = [
         {"seconds": 0.5 + s, "phases": {"allocate": 0.5, "pipeline": s},
@@ -636,8 +637,8 @@ def end_recording(flops, *records, machine_cores=2, **about):
 
 
 def wrong_ends():
-    """Yields rows of the table *Where each ladder ends* without the fastest stage and library of one run, and a README
-    without it."""
+    """Yields rows of the table *Where each ladder ends* without the fastest stage and library of one run, and a
+    README without this table."""
     recorded = {"h200": [end_recording(8e9, ("00_a", "cpu", 2, 9), ("01_b", "cpu", 2, 4), ("baseline_openblas_w", "cpu", 2, 2),
                                        ("02_c", "gpu", 2, 0.5), ("baseline_cublas_w", "gpu", 2, 0.4), ("baseline_cusolver_w", "gpu", 2, 0.7),
                                        ("baseline_copy", "gpu", 2, 0.1)),
@@ -868,7 +869,7 @@ def empty_columns():
 
 
 def missing_whole_solves():
-    """Yields times of whole solves that tables lack if stages are compared by a phase, or show in other cases."""
+    """Yields errors in the column 'total', which tables have only if stages are compared by a phase."""
     with small_repository() as (workloads, results):
         stage = workloads["w"][1]
         by_phase = results.machines["m"][0]["runs"][0]["records"][1]
@@ -1106,7 +1107,7 @@ def wrong_floors():
 
 
 def wrong_tables():
-    """Yields tables whose columns of numbers are not aligned right, or whose columns of words are."""
+    """Yields tables in which a column of numbers is not aligned right, or a column of words is."""
     table = shell.with_numbers('<table class="markdownTable"><tr><th>what</th><th>time</th><th>rate</th></tr>'
                                "<tr><td>a 1</td><td>3.93 ms</td><td>1.2 TB/s</td></tr><tr><td>b</td><td>12 ms</td><td>n/a</td></tr></table>")
     if table.count('class="n"') != 3:  # a column with as many words as numbers has no defined alignment

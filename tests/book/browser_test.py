@@ -678,7 +678,7 @@ class Visit:
                 self.problems[PAPER].append(f"{path.name} takes {count} printed pages, not 10")
 
     def pick_lanes(self):
-        """Compares the counts of the figure of a warp with the functions of its table, and selects a lane."""
+        """Compares the script of the warp figure with the functions in warp.py, and selects a lane in the figure."""
         page = "transformations.html"
         self.browser.open(page)
         for size in (4, 8):
@@ -703,7 +703,8 @@ class Visit:
             self.problems[WARP].append("the table is visible in addition to the figure")
 
     def play(self):
-        """Compares the other interactive figures with the functions of their tables, and moves their sliders."""
+        """Compares the scripts of the other interactive figures with the functions in played.py, and moves their
+        sliders."""
         for page, name, rule, choices, words in (
                 ("ata_07_register_tiled.html", "tile", played.tile, [(side,) for side in played.COMPILED], "10 × 10 sums: 254 registers"),
                 ("transformations.html", "ring", played.ring, [(4, 9, 9, 9)] + [

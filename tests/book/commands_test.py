@@ -91,8 +91,8 @@ def stand_ins(workload="*"):
 
 
 def check_stage(path, *words):
-    """Checks a command that starts a stage program. If it is not built here, its variant for the CPU device or stage
-    zero is started."""
+    """Checks a command that starts a stage program. If this program is not built here, its variant for the CPU device
+    or stage zero is started."""
     name = path.name
     stage = re.fullmatch(r"(\w+)-((?:\d\d|baseline)_\w+?)(-cpu)?(-analyze)?", name)
     if not stage or not any(ROOT.glob(f"stages/{stage[1]}/{stage[2]}/*.c*") if stage[2][0].isdigit() else
@@ -292,7 +292,7 @@ def lines_of(page):
 
 
 def wrong_commands(pages):
-    """The number of commands, and those that a program would not accept."""
+    """The number of commands, and the commands that a program would not accept."""
     count, problems = 0, []
     for page in pages:
         made = set()

@@ -19,7 +19,8 @@ def setting(name):
 
 
 def complaints(directory):
-    """Yields the messages of Doxygen, which should print none. It reads all pages as its filter would print them."""
+    """Yields the messages of Doxygen, which should print none. Doxygen reads all pages as its filter would print
+    them."""
     made = page.write([ROOT / path for path in setting("INPUT").split()], pathlib.Path(directory, "texts"), whole=False)
     result = subprocess.run(["doxygen", "-"], cwd=ROOT, capture_output=True, text=True, input=(
         f'@INCLUDE = Doxyfile\nOUTPUT_DIRECTORY = "{directory}"\nFILTER_PATTERNS = "*.md={made}"\n'))

@@ -45,7 +45,7 @@ LINKED = (
 
 
 def wrong_links():
-    """Yields samples in which other words become links, or in which the links change the text."""
+    """Yields samples in which the wrong words become links, or in which the links change the text."""
     linker = glossary.Linker(glossary.entries(SAMPLE))
     for text, expected in LINKED:
         made = linker.in_html(text)

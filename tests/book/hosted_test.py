@@ -84,7 +84,7 @@ def wrong_diffs():
 
 
 def over_pages(check):
-    """Yields the findings of a check of a text on all pages."""
+    """Yields the findings of `check(text)` on all pages."""
     for path in PAGES:
         text = path.read_text()
         found = check(path, text) if check is lost_links else check(text)

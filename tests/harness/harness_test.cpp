@@ -73,7 +73,7 @@ SumStage stage() {
   return {.title = "Toy", .idea = "Sum up", .solve_f64 = solve<double>, .solve_f32 = solve<float>};
 }
 
-/// Runs a function as the program of a stage would run it.
+/// Runs a function like the program of a stage, and captures its output.
 template <typename Run>
 ProcessResult captured(std::vector<std::string> arguments, Run run) {
   arguments.insert(arguments.begin(), "toy");
@@ -362,8 +362,8 @@ TEST(Record, ContainsTheTimeOfACopyOnAGpuWithEnoughMemory) {
   EXPECT_FALSE(repeat(4008).contains("copy_seconds"));
 }
 
-/// Writes a file in a separate process that may write only half of it, then sends a signal. Returns
-/// how the process ended.
+/// Calls write_file() in a child process whose file-size limit is half of the file. At the limit,
+/// the child sends itself `signal`. Returns the wait status of the child.
 int interrupted_by(int signal, const std::filesystem::path& path, bool ignored = false) {
   static int sent;
   sent = signal;

@@ -56,7 +56,7 @@ def different(what, found, expected):
 
 
 def wrong_prices():
-    """Yields costs that differ from those that determine the times."""
+    """Yields costs that differ from the costs that determine the times."""
     found = cost_model.prices(case_of(100, 50, 10))
     for name in ("region", "read", "write"):
         yield from different(name, getattr(found, name), getattr(MODEL, name))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Builds a selection of programs with several compilers, and treats every warning as an error.
 
-By default the selection is the runner, the libraries and the command of the CPU device, the slicer, all stages for the
-processor, and programs for the CPU device: the first CUDA stage of each workload, and those stages of local_volatility that
-compilers have reported before.
+By default the selection is the runner, the libraries and the command of the CPU device, the slicer, all stages for
+the processor, and programs for the CPU device: the first CUDA stage of each workload, and those stages of
+local_volatility in which compilers have found errors before.
 
 clang++ needs the OpenMP library of its own version, for example libomp-17-dev for clang++-17. Debian installs one version at a time.
 """

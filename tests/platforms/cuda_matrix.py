@@ -4,10 +4,10 @@
     python3 tests/platforms/cuda_matrix.py BUILD --nvcc /opt/cuda-12.4/bin/nvcc --archs 75,90a
     python3 tests/platforms/cuda_matrix.py --table                         the table of README.md, from the record
 
-BUILD is a directory that Meson has configured with CUDA; its flags are used, but for the architectures. The script only
-compiles: it links and runs no program. `--host` compiles the code for the host, too, with the first architecture.
-Results are kept in BUILD, so that an interrupted run continues where it ended. The record,
-docs/results/platforms/cuda.json, keeps what it has of other toolkits and architectures.
+BUILD is a directory that Meson has configured with CUDA; its flags are used, except those for the architectures. The
+script only compiles: it links and runs no program. `--host` compiles the code for the host, too, with the first
+architecture. Results are kept in BUILD, so that an interrupted run continues where it ended. The record,
+docs/results/platforms/cuda.json, keeps its entries for other toolkits and architectures.
 
 The script determines from the sources which stages refuse to run on a GPU. A source contains the compute capability that
 a stage requires before its first launch, and the shared memory of a block, whose expressions the compiler evaluates.
@@ -138,7 +138,8 @@ def without_room(stage, arch):
 
 
 def refusals(stages, names, arch):
-    """The stages among those named that refuse such a GPU, and those that refuse it in one precision."""
+    """The stages in `names` that refuse a GPU of an architecture in all precisions, and those that refuse it in one
+    precision."""
     known = [name for name in sorted(names) if name in stages]
     whole = {name: why for name in known if (why := refusal(stages[name], arch))}
     return {"refused": whole,
@@ -321,7 +322,7 @@ def record_toolkit(build, nvcc, archs, jobs, with_host_of, only, interrupted):
 
 
 def spans(numbers):
-    """The numbers of stages as ranges within those of a workload, such as "03 to 07, 10"."""
+    """The numbers of stages, with consecutive stages of the workload as ranges, such as "03 to 07, 10"."""
     parts = []
     for place, number in numbers:
         if parts and parts[-1][1][0] == place - 1:

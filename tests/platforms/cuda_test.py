@@ -28,7 +28,8 @@ esac
 
 
 def answer(directory, how, archs, release="12.4", known="75 80 90", accepted="-E"):
-    """The script's output with such an nvcc: architectures, the sentence, and its status."""
+    """The output of cuda_toolkit.py with a made-up nvcc: the usable architectures, the sentence about the others, and
+    the exit status."""
     nvcc = pathlib.Path(directory, "nvcc")
     if release is not None:
         nvcc.write_text(NVCC.format(release=release, known=known, accepted=accepted))

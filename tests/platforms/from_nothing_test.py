@@ -148,7 +148,7 @@ def configuration_is_read(folder):
 
 
 def repository(folder):
-    """A git repository with two commits and changes of every kind."""
+    """A git repository with two commits, and with uncommitted changes, untracked files and ignored files."""
     def git(*arguments):
         subprocess.run(["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false",
                         *arguments], check=True, capture_output=True)

@@ -22,13 +22,13 @@ namespace {
 
 struct Counts {
   long messages = 0, received = 0, by_others = 0;
-  long begun = 0, prepared = 0;  ///< requests that are used once, and persistent requests
+  long begun = 0, prepared = 0;  ///< one-time requests, and persistent requests
   long long bytes = 0, bytes_received = 0;
 };
 Counts counts;
 
-/// What a request sends or receives. A request that is not persistent ends when a rank has waited
-/// for it. With MPI_PROC_NULL, nothing is sent or received. A barrier is not a message.
+/// A send, a receive or a barrier. A request that is not persistent ends when a rank has waited for
+/// it. Barriers and transfers with MPI_PROC_NULL do not count as messages.
 struct Request {
   bool sends;
   long long bytes;

@@ -134,7 +134,7 @@ def counted(directory, ranks, *arguments, program=PROGRAM):
 
 
 def share(count, shares, index):
-    """The part of `count` items that belongs to the part with an index, out of `shares` parts."""
+    """The number of items in part `index` if `count` items are divided into `shares` parts."""
     return count * (index + 1) // shares - count * index // shares
 
 

@@ -340,7 +340,8 @@ json report(const json& errors = json::array()) {
           {"errors", errors}};
 }
 
-/// Stage zero, a CUDA stage in two programs, and another CPU stage.
+/// Stage zero, a CUDA stage (one program for the GPU and one for the CPU device), and another CPU
+/// stage.
 class CpuDevice : public testing::Test {
  protected:
   CpuDevice() {

@@ -1,7 +1,7 @@
 """Tests the tarball of `meson dist`: dist_test.py ROOT BUILD MESON... Prints TAP.
 
-The tarball contains the last commit. CI and packagers test whether it builds and passes its tests; this test checks its
-list of files.
+The tarball contains the last commit. CI and packagers test whether the tarball builds and passes its tests; this test
+checks its list of files.
 """
 
 import json

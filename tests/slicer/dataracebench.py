@@ -37,7 +37,7 @@ def claims_of(program, source):
 
 
 def kind_of(claims):
-    """The kind of a file's pragmas, by the first kind of the list that one of them has."""
+    """The kind of a file: the first kind in KINDS that fits one of its pragmas."""
     words = [set(claim["pragma"].replace("(", " ").replace(")", " ").split()) for claim in claims]
     return next(kind for kind, fits in KINDS if any(fits(each) for each in words))
 

@@ -94,7 +94,7 @@ class Function:
             outer.type = "long"
 
     def is_rectangular(self):
-        """Whether the loops can be exchanged by exchanging their heads."""
+        """Whether the loops can be exchanged by exchanging their headers."""
         outer, inner = self.loops
         heads = f"{outer.first} {outer.condition} {inner.first} {inner.condition}"
         return not re.search(r"\b[zok]\b|gi", heads) and not re.search(r"\bi\b", f"{inner.first} {inner.condition}")
@@ -277,7 +277,7 @@ class Function:
         return [*lines, *self.after, "}"], places
 
     def exchanged(self, name):
-        """The lines with the heads of the two loops exchanged."""
+        """The lines with the headers of the two loops exchanged."""
         made = copy.deepcopy(self)
         outer, inner = made.loops
         for part in ("counter", "type", "first", "condition", "step", "declares"):

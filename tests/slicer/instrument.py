@@ -1,4 +1,4 @@
-"""Inserts an object `Pass` after the head of each loop of the kernels, so that a run records its iterations.
+"""Inserts an object `Pass` after the header of each loop of the kernels, so that a run records its iterations.
 
 Usage: instrument.py SOURCE OUTPUT
 """

@@ -22,7 +22,7 @@ namespace {
 
 constexpr long most_iterations = 2000;
 
-using Cell = std::uint64_t;  ///< an object, and the offset of a byte in it
+using Cell = std::uint64_t;  ///< a byte: the index of its object, and its offset in the object
 
 struct Range {
   std::uintptr_t first, last;
@@ -52,7 +52,8 @@ struct Running {
   long iteration = -1;
   std::vector<Clause> clauses;
   std::unordered_map<Cell, Uses> uses;
-  std::unordered_map<std::uintptr_t, long> last_write;  ///< for bytes that a clause names
+  std::unordered_map<std::uintptr_t, long> last_write;  ///< the last iteration that writes a byte
+                                                        ///< that a clause names
 };
 
 struct Pending {

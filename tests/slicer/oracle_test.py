@@ -187,7 +187,7 @@ def is_excluded(overlapping, assumptions):
 
 
 def exchange_of(loop):
-    """The verdict on an interchange, if the file requests it."""
+    """The verdict on the requested interchange of a loop; empty if there is no request."""
     return loop.get("transformations", [{"verdict": ""}])[0]["verdict"]
 
 

@@ -118,7 +118,8 @@ long floor_of(long value, long length) {
   return (value - (value % length + length) % length) / length;
 }
 
-/// The time of an event: the tiles, which begin at some offset, and then the loops.
+/// The position of an event in the new order: the counters of the tiles (shifted by `begin`) and of
+/// the loops, to be compared lexicographically.
 std::vector<long> time_of(const Nest& nest, const Counters& at, const Asked* tiles,
                           const std::vector<long>& begin) {
   std::vector<long> time;

@@ -148,7 +148,7 @@ class Orders : public testing::Test {
     }
   }
 
-  /// Whether the loops do not have the form that a transformation needs.
+  /// Whether the loops lack the form that a transformation needs.
   static bool is_impossible(const Case& of, const Asked& asked) {
     const Nest& nest = of.nests[0];
     const std::size_t at = of.loop;

@@ -28,7 +28,7 @@ struct Recording {
 
 inline Recording recording;
 
-/// An object that lives as long as an iteration.
+/// An object in the body of a loop, which marks the start and the end of an iteration.
 class Pass {
  public:
   Pass(int line, long value) : around_(recording.now) {

@@ -142,7 +142,7 @@ class Run:
                     self.broken.add(of)
 
     def number(self, text):
-        """An end of a loop or a condition."""
+        """The value of an expression: a bound of a loop, or a condition."""
         return eval(text, {"__builtins__": {}}, dict(self.sizes))  # this evaluates only text of the generator
 
     def note(self, threads, reference, counters, is_write, guard="", loop=-1):
@@ -280,7 +280,7 @@ class Run:
                 self.note(threads, statement.to, counters, True, statement.guard, loop.number)
 
     def races(self):
-        """The numbers of the loops with an access that races, each with a pair of accesses."""
+        """Maps the number of each loop with a data race to a pair of racing accesses."""
         found = {}
         if self.region.threads == "1":
             return found
@@ -303,7 +303,8 @@ class Run:
 
 
     def dependent(self):
-        """The numbers of the loops in which two iterations access the same element, and one of them writes it."""
+        """The numbers of the loops in which two iterations access the same element and at least one of the accesses
+        is a write."""
         first, found = {}, set()
         for access in self.accesses:
             if access.loop < 0 or not access.place[1]:
@@ -477,8 +478,8 @@ class Region:
         return f"num_threads({self.threads}) " if self.threads else ""
 
     def truth(self):
-        """The numbers of the loops that race, of those whose clauses change a value, and of those whose iterations
-        access the same element, over all sizes."""
+        """The loops with data races, the loops whose clauses change a value, and the loops with dependent iterations.
+        Each loop is mapped to the first sizes for which this is the case."""
         races, broken, dependent = {}, {}, {}
         for n, m in SIZES:
             run = Run(self, n, m)

@@ -415,7 +415,7 @@ class Recorded:
 
 
 def solved_by_rows(n):
-    """Runs the first form; each iteration has its own `s`."""
+    """Records the row-oriented form of the triangular solve; each iteration over i has its own `s`."""
     run_here = Recorded()
     for i in range(n):
         s = ("s", (), i)
@@ -449,7 +449,7 @@ def multiplied(n):
 
 
 def smoothed(n):
-    """Runs an update in place, backwards, with one pair of each kind."""
+    """Records the nest of SMOOTHED, which has flow, anti and output dependences."""
     run_here = Recorded()
     for t in range(2):
         for i in range(n - 1, 0, -1):
@@ -548,7 +548,7 @@ def undrawable_nests():
 
 
 def program():
-    """Yields differences from the listing of a nest in slices, and from the reason why another nest has no such listing."""
+    """Yields the sliced product or the refusal of another nest if it differs from the text that the chapter shows."""
     with tempfile.TemporaryDirectory() as directory:
         out, marked = pathlib.Path(directory, "sliced.cpp"), pathlib.Path(directory, "forms.cpp")
         result = run(SHOWN / "product.cpp", "-o", out, *HEADERS)
@@ -728,7 +728,8 @@ def output_options():
 
 
 def crashes():
-    """Checks that a crash, here by a stack that is too small, prints one sentence and has its own status."""
+    """Checks that a crash prints one sentence and has its own exit status. A stack that is too small causes the
+    crash."""
     with tempfile.TemporaryDirectory() as directory:
         source = pathlib.Path(directory, "deep.cpp")
         source.write_text("void f(double* x) {\n  for (int i = 0; i < 4; ++i) x[i] = 1" + " + 1" * 20000 + ";\n}\n")

@@ -28,7 +28,7 @@ def value(random, counters):
 
 
 def bounds(random, counter, size, outer):
-    """The head of a loop within 0 to 8."""
+    """The header of a loop whose counter stays between 0 and 8."""
     first = random.choice(("0", "0", "1", *outer))
     last = random.choice((f"{counter} < {size}", f"{counter} < {size}", f"{counter} <= {size}", f"{counter} < std::min(n, m)",
                           f"{counter} != {size}" if first == "0" else f"{counter} < {size}",

@@ -56,7 +56,7 @@ def sliced(place, source, form):
 
 
 def same_results(seed, count):
-    """Yields random nests whose results differ in one of both forms, for all numbers of slices."""
+    """Yields random nests whose results differ in one of the two forms, for any numbers of slices."""
     with tempfile.TemporaryDirectory() as directory:
         place = pathlib.Path(directory)
         text = sliced_nests.file_of(random.Random(seed), count)

@@ -115,7 +115,7 @@ struct Access {
 };
 using Piece = std::vector<Access>;
 
-/// Performs one access of a piece, whose state is a number.
+/// Performs one access of a piece. `state` is a digest of the values that the piece has read.
 void step(Memory& memory, const Access& access, Index& state) {
   const Variable cell(memory, {"c", access.cell});
   if (access.is_write)
@@ -141,7 +141,8 @@ class Pieces : public Fresh {
     return memory.look();
   }
 
-  /// The cells after all accesses. `order` contains the index of the piece of each access.
+  /// The values of the cells after all accesses. `order` contains the index of the piece of each
+  /// access.
   Numbers run(const std::vector<Piece>& pieces, const std::vector<std::size_t>& order) const {
     Memory memory(numbers_);
     std::vector<std::size_t> done(pieces.size());
@@ -216,7 +217,8 @@ TEST_F(Pieces, GiveTheSameInAnyOrderAndConcurrentlyIfTheConditionsHold) {
 
 class Nests : public Fresh {
  protected:
-  /// The arrays because of which condition (2) forbids exchanging iterations.
+  /// The arrays whose accesses violate condition (2) of the chapter: their iterations must not be
+  /// exchanged.
   static std::set<std::string> against(const Nest& nest) {
     const std::vector<Kinds> kinds = traced(nest);
     std::set<std::string> arrays;

@@ -131,7 +131,8 @@ TEST(Sum, OfTheFieldStays) {
   EXPECT_NEAR(sum_of(after), sum_of(before), 1e-12 * 67 * 45);
 }
 
-/// The largest difference from the wave after the exact displacement.
+/// The largest difference between the program's field and the exactly displaced wave, for n × n
+/// cells.
 double error_of(std::size_t n) {
   // The wave moves by a quarter of the square: n steps of a quarter of a cell each.
   const NpyArray field = carried({"--set", fmt::format("rows={}", n), "--set",

@@ -275,8 +275,7 @@ TEST_F(Residual, OfWellConditionedMatricesIsSmall) {
   for (const std::size_t n : {1, 33, 127, 385, 509}) expect_right(well_conditioned(n));
 }
 
-/// Tests of stages in which tiles start together in groups (units). A unit waits for tiles of
-/// earlier units.
+/// Tests of stages in which tiles start in groups (units). A unit waits for tiles of earlier units.
 using Units = Residual;
 
 TEST_F(Units, WaitForThoseBefore) { expect_right(well_conditioned(1100)); }
@@ -482,7 +481,8 @@ double smallest_budget(const Matrix& a, const std::string& precision) {
 
 Arguments with_budget(double budget) { return {"--set", fmt::format("budget={}", budget)}; }
 
-/// Budgets from slices of one block each, with as many segments as possible, to a single slice.
+/// The smallest budget permits only slices of one block each, and the largest permits a single
+/// slice.
 TEST_F(Budget, OfAnySizeLeavesASmallResidual) {
   for (const std::size_t n : {64, 65, 200, 333, 600})
     for (const std::string precision : {"f64", "f32"}) {

@@ -336,7 +336,7 @@ TEST_F(Solution, IsRefusedAtTheFirstCoefficientThatIsTooLarge) {
 
 // --- The checks themselves
 
-/// A correct solution, computed here.
+/// A correct solution, computed by Durbin's recursion in long double.
 Solved right_solution(const Numbers& alpha) {
   LongNumbers y;
   for (const long double a : alpha) {

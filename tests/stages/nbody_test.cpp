@@ -411,7 +411,7 @@ TEST(Mixed, DifferencesAreExactFarFromTheOrigin) {
 
 // --- Slices
 
-/// The smallest number of equal parts for which a part fits into the budget.
+/// The number of slices is the smallest multiple of `parts` for which a slice fits into the budget.
 TEST(Slices, FitIntoTheBudget) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));

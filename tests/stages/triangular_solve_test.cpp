@@ -164,15 +164,16 @@ testing::AssertionResult is_within_bound(const System& system, const Numbers& x,
   return testing::AssertionSuccess();
 }
 
-/// The same check for programs in which a block's unknowns are X̂ c, with c the partially updated
-/// part of b. The inverse X̂ satisfies |L X̂ - I| <= γ |L| |X̂| (Du Croz and Higham, "Stability of
-/// Methods for Matrix Inversion", IMA Journal of Numerical Analysis 12, 1992, method 1). The bound
-/// is γ_n (|c| + |L| |x|) + 2 γ |L| |L⁻¹| |c|, where L in the last term is the diagonal block.
-/// Here, X̂ is computed with divisions instead of multiplications, for which three more roundings
-/// are allowed. If blocks are inverted by halves, one of the two factors |L| |L⁻¹| is replaced by
-/// the E of left_by_halves(). If the block N on the left of the diagonal is multiplied by the
-/// inverse, unknowns are X̂ c' + fl(-X̂ N) x'. The roundings are then those of sums of 64 and of
-/// 128 terms, with magnitudes |c'| + |N| |x'|, because c may cancel.
+/// The check of is_within_bound() for programs in which a block's unknowns are X̂ c, with c the
+/// partially updated part of b. The inverse X̂ satisfies |L X̂ - I| <= γ |L| |X̂| (Du Croz and
+/// Higham, "Stability of Methods for Matrix Inversion", IMA Journal of Numerical Analysis 12, 1992,
+/// method 1). The bound is γ_n (|c| + |L| |x|) + 2 γ |L| |L⁻¹| |c|, where L in the last term is the
+/// diagonal block. Here, X̂ is computed with divisions instead of multiplications, for which three
+/// more roundings are allowed. If blocks are inverted by halves, one of the two factors |L| |L⁻¹|
+/// is replaced by the E of left_by_halves(). If the block N on the left of the diagonal is
+/// multiplied by the inverse, unknowns are X̂ c' + fl(-X̂ N) x'. In the last term, |c'| + |N| |x'|
+/// then replaces |c|, because c may cancel, and one of the two γ covers sums of 64 and of 128
+/// terms.
 testing::AssertionResult is_within_inverted_bound(const System& system, const Numbers& x,
                                                   const std::string& precision) {
   const std::size_t n = system.size();
@@ -614,7 +615,7 @@ TEST_F(Residual, IsNotComputedWithShapesThatDoNotFit) {
 
 // --- The checks themselves
 
-/// A solution by substitution, computed here.
+/// A solution that this test computes by substitution in long double.
 Numbers right_solution(const System& system) {
   Numbers x(system.size());
   for (std::size_t i = 0; i < x.size(); ++i)

@@ -1,4 +1,5 @@
-"""The same product of steps, computed from the right with one sweep per option, and from the left with one sweep for all."""
+"""Stage 13 of local volatility: the product of steps, computed from the right with one sweep per option, and from the
+left with a single sweep."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 

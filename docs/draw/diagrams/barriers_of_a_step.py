@@ -1,4 +1,5 @@
-"""A step of stage 18: the work between its two barriers and its two waits, and the data that they make visible."""
+"""A step of stage 18 of local volatility: the work between its two barriers and its two waits, and the data that
+these make visible."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 

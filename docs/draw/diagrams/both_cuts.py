@@ -1,4 +1,4 @@
-"""The points of one thread of stage 11 of local volatility in the grid of medium, along x and along y."""
+"""Stage 11 of local volatility: the points of one thread along x and along y, in the grid of the data set medium."""
 
 from draw.canvas import BLUE, ORANGE, SMALL
 

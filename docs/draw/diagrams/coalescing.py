@@ -1,4 +1,4 @@
-"""The addresses that lanes access in the solves of stages 05 and 06."""
+"""Stages 05 and 06 of local volatility: the addresses that lanes access in the solves."""
 
 from draw.canvas import BLUE, ORANGE, SMALL
 

@@ -1,4 +1,4 @@
-"""The correct region of a tile after each of the eight steps of stage 08 of advection."""
+"""Stage 08 of advection: the correct region of a tile after each of the eight steps."""
 
 from draw.canvas import BLUE, GREEN, INK, SMALL
 

@@ -1,4 +1,4 @@
-"""The parts of the halo that each thread owns in stage 05 of advection, and the source of a corner's value."""
+"""Stage 05 of advection: the part of the halo that each thread owns, and the source of a corner's value."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 

@@ -1,4 +1,4 @@
-"""The work of the eight warps of a thread block of stage 10 of Cholesky on a sub-tile."""
+"""Stage 10 of Cholesky: the work of a thread block's eight warps on a sub-tile."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 
@@ -45,7 +45,7 @@ def draw_tile(canvas, name, is_below):
 
 
 def draw(canvas):
-    """Draws a tile on the diagonal on the left or above, and a tile below the diagonal beside or below it."""
+    """Draws two panels: a tile on the diagonal, and a tile below the diagonal."""
     keys = (((ORANGE, 0.65, "factorised, inverted"), (GREEN, 0.45, "solved")), ((GREEN, 0.45, "solved"),))
     for is_below, (panel, key) in enumerate(zip(canvas.panels(2), keys)):
         draw_tile(panel, "a tile below it" if is_below else "the tile on the diagonal", is_below)

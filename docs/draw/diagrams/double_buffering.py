@@ -21,7 +21,7 @@ STAGES = ((0, 2, "initial stage"), (2, PARTS - 2, "even and odd phases alternate
 
 
 def bars():
-    """Yields lane, phase, slice, fraction of the phase, and the steps."""
+    """Yields the bars: lane, phase, slice, length as a fraction of the phase, and the names of the steps."""
     for lane, (_, steps, after, share) in enumerate(LANES):
         for e in range(SLICES):
             yield lane, e + after, e, share, steps

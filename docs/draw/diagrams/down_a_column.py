@@ -1,4 +1,4 @@
-"""The cache lines of A and of B that a sum of stage 00 of the matrix product reads."""
+"""Stage 00 of the matrix product: the cache lines of A and of B that a sum reads."""
 
 from draw.canvas import BLUE, INK, ORANGE, PURPLE, SMALL
 

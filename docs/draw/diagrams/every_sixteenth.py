@@ -1,4 +1,4 @@
-"""The rows of the finished panel that a thread block of stage 07 of Cholesky reads, and the elements of a thread."""
+"""Stage 07 of Cholesky: the rows of the finished panel that a thread block reads, and the elements of a thread."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 

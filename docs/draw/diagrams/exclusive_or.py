@@ -1,4 +1,4 @@
-"""The banks of a column of a tile, without and with the exclusive or of stage 06."""
+"""Stage 06 of local volatility: the banks of a column of a tile, without and with the exclusive or."""
 
 from draw.canvas import BLUE, ORANGE, SMALL
 

@@ -46,7 +46,7 @@ def draw_arrow(canvas, start, end, colour):
 
 
 def shortened(start, end, rad):
-    """The ends of an arrow, moved outside of the points. A curved arrow begins on the side of its curve."""
+    """The ends of an arrow, moved outside of the points. The ends of a curved arrow are also moved sideways."""
     length = max(abs(end[0] - start[0]), abs(end[1] - start[1]))
     x, y = (end[0] - start[0]) / length, (end[1] - start[1]) / length
     aside = 5 if rad else 0

@@ -1,4 +1,4 @@
-"""The way of the four elements of a factor into the registers of a lane, in stages 19 and 20 of Cholesky."""
+"""Stages 19 and 20 of Cholesky: how the four elements of a factor get into the registers of a lane."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
@@ -25,7 +25,7 @@ def colour_of(row):
 
 
 def row_name(row):
-    """Row r, or row r + 8."""
+    """The name of a row: r or r + 8."""
     return "r + 8" if row else "r"
 
 

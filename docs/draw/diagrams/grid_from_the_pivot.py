@@ -1,4 +1,4 @@
-"""The threads of an iteration of stage 05 of Cholesky, and the elements that a warp of update reads."""
+"""Stage 05 of Cholesky: the threads of an iteration, and the elements that a warp of the kernel `update` reads."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 

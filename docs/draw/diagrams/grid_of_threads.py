@@ -1,4 +1,4 @@
-"""The element of C that each thread computes in stage 03 of AᵀA, and the elements of A that a warp reads."""
+"""Stage 03 of AᵀA: the element of C that each thread computes, and the elements of A that a warp reads."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 

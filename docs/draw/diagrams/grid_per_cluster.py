@@ -1,4 +1,4 @@
-"""The grid of an option in a cluster of stage 12, and the solve along its columns."""
+"""Stage 12 of local volatility: the grid of an option in a cluster, and the solve along the columns."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 

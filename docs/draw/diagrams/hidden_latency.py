@@ -1,4 +1,4 @@
-"""How a scheduler hides latency by switching between more warps."""
+"""How a scheduler hides latency by switching between warps."""
 
 from draw.canvas import BLUE, ORANGE, SMALL
 

@@ -1,4 +1,4 @@
-"""The elements that the threads of the update read and write in stages 08 and 09."""
+"""Stages 08 and 09 of Durbin-Levinson: the elements that the threads of the update read and write."""
 
 from draw.canvas import BLUE, ORANGE, SMALL
 

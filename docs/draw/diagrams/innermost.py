@@ -1,4 +1,4 @@
-"""The elements of A and C that each choice of the innermost loop accesses, in stage 00 of AᵀA."""
+"""Stage 00 of AᵀA: the elements of A and C that each choice of the innermost loop accesses."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 

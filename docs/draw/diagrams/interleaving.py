@@ -1,4 +1,5 @@
-"""The rows of 32 systems in memory in stages 04 and 07, and the elements that a warp reads together."""
+"""Stages 04 and 07 of local volatility: the rows of 32 systems in memory, and the elements that a warp reads
+together."""
 
 from draw.canvas import BLUE, ORANGE, SMALL
 

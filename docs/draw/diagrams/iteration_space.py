@@ -1,4 +1,4 @@
-"""The dependences of stage zero: between options and time steps, and within a step."""
+"""Stage 00 of local volatility: the dependences between options and time steps, and within a step."""
 
 from draw.canvas import BLUE, ORANGE, SMALL
 

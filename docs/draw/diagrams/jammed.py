@@ -1,4 +1,4 @@
-"""The pairs of a thread of stage 06 of the workload nbody, which keeps four bodies in registers."""
+"""Stage 06 of the workload nbody: the pairs of a thread, which keeps four bodies in registers."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 

@@ -1,4 +1,4 @@
-"""The elements that a kernel of stage 04 of the triangular solve accesses, and the sequence of kernels."""
+"""Stage 04 of the triangular solve: the elements that a kernel accesses, and the sequence of kernels."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 

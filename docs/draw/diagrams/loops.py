@@ -1,4 +1,4 @@
-"""How the loop over options moves inwards from stage 01 to stage 03."""
+"""How the loop over options moves inwards from stage 01 to stage 03 of local volatility."""
 
 from draw.canvas import BLUE, GREEN, SMALL
 

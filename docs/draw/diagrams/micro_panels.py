@@ -1,4 +1,4 @@
-"""A block of C in stage 14 of AtA, with its narrow and wide micro-panels."""
+"""Stage 14 of AᵀA: a block of C, with its narrow and wide micro-panels."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 

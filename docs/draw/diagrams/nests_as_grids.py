@@ -1,4 +1,4 @@
-"""The dimension of a grid to which each loop of a nest is mapped in stage 04 of local volatility."""
+"""Stage 04 of local volatility: the dimension of a grid to which each loop of a nest is mapped."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 

@@ -1,4 +1,4 @@
-"""The accesses that load the pairs of stage 19 of advection if a row has an odd number of columns."""
+"""Stage 19 of advection: the accesses that load the pairs if a row has an odd number of columns."""
 
 from draw.canvas import GREEN, ORANGE, SMALL
 

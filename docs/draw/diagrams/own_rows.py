@@ -1,4 +1,4 @@
-"""The sectors that the lanes of stage 02 of durbin_levinson_batched access, and the sectors of an interleaved layout."""
+"""Stage 02 of durbin_levinson_batched: the sectors that the lanes access, and the sectors of an interleaved layout."""
 
 from draw.canvas import BLUE, INK, ORANGE, SMALL
 

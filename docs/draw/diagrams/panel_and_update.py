@@ -1,4 +1,4 @@
-"""A panel of columns, its groups of 64 columns, and the elements of each kernel of stage 06 of Cholesky."""
+"""Stage 06 of Cholesky: a panel of columns, its groups of 64 columns, and the elements that each kernel writes."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, PURPLE, SMALL
 

@@ -1,4 +1,4 @@
-"""The products of a warp of stage 08 of Cholesky, and the factors that it reads."""
+"""Stage 08 of Cholesky: the products of a warp, and the factors that the warp reads."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 

@@ -1,4 +1,4 @@
-"""The elements of a tile of 128 × 128 that a thread of stage 07 computes."""
+"""Stage 07 of AᵀA: the elements of a tile of 128 × 128 that a thread computes."""
 
 from draw.canvas import BLUE, ORANGE, SMALL
 

@@ -1,4 +1,4 @@
-"""Stage 10: the conversion from FP64 to residues and back, and one product for three moduli."""
+"""Stage 10 of AᵀA: the conversion from FP64 to residues and back, and one product for three moduli."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The four buffers for tiles in stage 08 over time, with the barriers that guard them."""
+"""Stage 08 of AᵀA: the four buffers for tiles over time, with the barriers that guard them."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 

@@ -1,4 +1,4 @@
-"""The contents of the row of stage 12, by position, from step to step."""
+"""Stage 12 of Durbin-Levinson: the contents of the row of pairs, by position, from step to step."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 

@@ -1,4 +1,4 @@
-"""The panels of rows of stage 04 of Cholesky, and the computation of a part of a block from two of them."""
+"""Stage 04 of Cholesky: the panels of rows, and the computation of a part of a block from two panels."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 

@@ -1,4 +1,5 @@
-"""The banks from which eight lanes of stage 07 of Cholesky read one pack each, with and without padding of the rows."""
+"""Stage 07 of Cholesky: the banks from which eight lanes read 16 bytes (a pack) each, with and without padding of the
+rows."""
 
 from draw.canvas import BLUE, INK, ORANGE, SMALL
 
@@ -16,7 +17,7 @@ CAPTION = (
 
 
 def chart(canvas, name, length, words):
-    """Draws rows of `length` banks, and the banks of their packs."""
+    """Draws eight rows of `length` words in shared memory, with the banks of the first pack of each row."""
     canvas.text(CELL * BANKS / 2, -36, name, bold=True)
     for bank in range(0, BANKS + 1, PACK):
         canvas.line((CELL * bank, 0), (CELL * bank, HIGH * ROWS), width=0.4, opacity=0.4)

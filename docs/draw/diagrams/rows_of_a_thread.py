@@ -1,4 +1,4 @@
-"""The elements of L and the unknowns that a thread of stages 08 and 11 of the triangular solve reads in a step."""
+"""Stages 08 and 11 of the triangular solve: the elements of L and the unknowns that a thread reads in a step."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 

@@ -1,4 +1,4 @@
-"""The scan of stage 05 within a warp: functions are composed from lane to lane."""
+"""Stage 05 of local volatility: the scan within a warp, which composes functions from lane to lane."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 

@@ -1,4 +1,5 @@
-"""The tiles that a block of stage 04 keeps in shared memory, and the elements that a warp reads for a multiply-add."""
+"""Stage 04 of AᵀA: the tiles that a thread block keeps in shared memory, and the elements that a warp reads for a
+multiply-add."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 
@@ -45,7 +46,7 @@ def tile(canvas, left, top, name, across, down):
 
 
 def draw_warp(canvas):
-    """Draws the elements of both tiles that a warp reads for one row."""
+    """Draws both tiles and the elements that a warp reads for one value of m."""
     canvas.text(170, 12, "a warp, for one m", bold=True)
     tile(canvas, 34, 62, "a_i", "threadIdx.y", "m")
     tile(canvas, 208, 62, "a_j", "threadIdx.x", "m")

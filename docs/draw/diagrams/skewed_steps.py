@@ -1,4 +1,4 @@
-"""The rows of each step that a warp of stage 14 of advection computes after it has loaded a row."""
+"""Stage 14 of advection: the rows of each step that a warp computes after it has loaded a row."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 

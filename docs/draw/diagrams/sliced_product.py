@@ -23,7 +23,7 @@ N = NEST["sizes"]["n"]
 
 
 def numbers():
-    """Maps each iteration (i, j) to the index of its slice, for the statements that are only in the loops over i and j."""
+    """Maps each iteration (i, j) to the index of its slice, from the data of a statement in the loops over i and j."""
     statement = next(each for each in NEST["statements"] if each["loops"] == ["i", "j"])
     return {tuple(point): e for point, e in zip(statement["points"], statement["slices"])}
 

@@ -1,5 +1,5 @@
-"""Slices of a nest of two loops in the order of their indices, and slices of one loop according to four formulas for
-the bounds."""
+"""The slices of a nest of two loops, in the order of the indices of the slices, and the slices of one loop according
+to four formulas for their bounds."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, PURPLE, SMALL
 

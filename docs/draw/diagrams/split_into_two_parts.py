@@ -1,4 +1,5 @@
-"""An f32 element as the sum of two tf32 elements, digit by digit, and the products that stage 10 computes."""
+"""Stage 10 of the sliced product: an f32 element as the sum of two tf32 elements, digit by digit, and the products
+that are computed."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, PURPLE, SMALL
 

@@ -1,4 +1,4 @@
-"""The squares of pairs that a block of stage 05 of the workload nbody computes."""
+"""Stage 05 of the workload nbody: the squares of pairs that a thread block computes."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 

@@ -1,4 +1,4 @@
-"""The sectors that a warp of stage 03 of AᵀA accesses, and the sectors that two slower variants of the stage access."""
+"""Stage 03 of AᵀA: the sectors that a warp accesses, in the stage and in two slower variants."""
 
 from draw.canvas import BLUE, INK, ORANGE, SMALL
 

@@ -1,4 +1,4 @@
-"""The part of C that can be computed as soon as each strip of columns of A has arrived, in stage 11 of AᵀA."""
+"""Stage 11 of AᵀA: the part of C that can be computed as soon as each strip of columns of A has arrived."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, PURPLE, SMALL
 

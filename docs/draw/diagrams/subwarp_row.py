@@ -1,4 +1,5 @@
-"""The row of pairs of stage 05 of durbin_levinson_batched in the lanes of a sub-warp, and the order of the operations of a step."""
+"""Stage 05 of durbin_levinson_batched: the row of pairs in the lanes of a sub-warp, and the order of the operations
+in a step."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 

@@ -1,4 +1,4 @@
-"""The contents of the registers of a thread in stages 10 and 12 of AᵀA, and the tile of its block."""
+"""Stages 10 and 12 of AᵀA: the contents of a thread's registers, and the tile of its thread block."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 

@@ -1,4 +1,5 @@
-"""The rows that the segments of a sweep load and store at the seam of two GPUs, in stage 12 of advection on many processes."""
+"""Stage 12 of advection on many processes: the rows that the segments of a sweep load and store at the seam of two
+GPUs."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 

@@ -1,4 +1,5 @@
-"""Tiles of Cholesky that run at the same time, column by column and four columns at a time, and the rows that they read."""
+"""Tiles of Cholesky that run at the same time in two orders (column by column, and in strips of four columns), and
+the rows that they read."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 

@@ -1,4 +1,4 @@
-"""The parts of C that stage 15 of AtA computes, in units of rows along the diagonal and in blocks to the right."""
+"""Stage 15 of AᵀA: the parts of C that are computed, in units of rows along the diagonal and in blocks to the right."""
 
 from draw.canvas import BLUE, ORANGE, SMALL
 

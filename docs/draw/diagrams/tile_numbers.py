@@ -1,4 +1,4 @@
-"""The indices that thread blocks of stage 11 of Cholesky claim, and the tiles that one of them waits for."""
+"""Stage 11 of Cholesky: the indices that thread blocks claim, and the tiles that one thread block waits for."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, PURPLE, SMALL
 

@@ -1,4 +1,4 @@
-"""The pairs of a warp that stay valid through the steps of a launch of stage 13."""
+"""Stage 13 of Durbin-Levinson: the pairs of a warp that stay valid through the steps of a launch."""
 
 from draw.canvas import BLUE, INK, ORANGE, GREEN, SMALL
 

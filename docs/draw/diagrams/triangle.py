@@ -1,4 +1,4 @@
-"""The tile of C that each block of stage 06 computes, and the transposed copy of this tile."""
+"""Stage 06 of AᵀA: the tile of C that each thread block computes, and the transposed copy of this tile."""
 
 import math
 

@@ -32,7 +32,7 @@ def lane(canvas, y, name, parts):
 
 
 def ended(canvas, when, top, bottom):
-    """Draws a dashed line at the end of all products; returns its horizontal position."""
+    """Draws a dashed line at the time at which all products end; returns its horizontal position."""
     x = at(canvas, when)
     canvas.line((x, top), (x, bottom), colour=INK, dashed=True)
     return x

@@ -1,4 +1,4 @@
-"""The weights of the adjoint sweep, which spread from one point over the grid."""
+"""The weights of the adjoint sweep of local volatility, which spread from one point over the grid."""
 
 import math
 

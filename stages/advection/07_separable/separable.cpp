@@ -3,8 +3,8 @@
 ///          columns moves down eight rows and keeps three row sums in registers.
 /// Legal:   the nine weights are products, so the sum of a row is the same for the cells above, at
 ///          and below it. The sum is computed once and kept.
-/// Expect:  a cell needs 10 operations instead of 20, with wide vectors. This stage is faster than
-///          stage 06 if the fields are in caches, but not if they come from memory.
+/// Expect:  a cell needs 10 operations instead of 20, executed with wide vectors. This stage is
+///          faster than stage 06 if the fields are in caches, but not if they come from memory.
 /// Run:     ./climb advection --stages 06,07
 /// Next:    08_time_tiled computes several steps of a tile while it is in a cache.
 

@@ -2,7 +2,7 @@
 /// Changed: a step is one kernel. Periodic indices replace the halo and its two kernels, and two
 ///          fields are swapped instead of copied. The cells of a warp lie in one row, and a thread
 ///          computes four cells.
-/// Legal:   the halo contains only copies of cells that the update can read itself; the update
+/// Legal:   the halo contains only copies of cells that the update can read directly; the update
 ///          writes one field and reads the other.
 /// Expect:  a step moves two elements per cell instead of four, in one launch instead of four.
 /// Run:     ./climb advection --stages 10,11

@@ -23,8 +23,8 @@ using staircase::View;
 // [update]
 constexpr unsigned tile_rows = 16, tile_cols = 32;  // tile of a thread block, one thread per cell
 
-/// Maps the index -1 to the last element and the index `count` to the first. An index further out
-/// gives a valid index, whose element no cell uses.
+/// Maps the index -1 to the last element and the index `count` to the first. Larger indices become
+/// 0; no result depends on the elements loaded for them.
 __device__ inline unsigned wrapped(int index, int count) {
   return index < 0 ? count - 1 : index < count ? index : 0;
 }

@@ -2,7 +2,7 @@
 /// Changed: each of R processes owns some of the rows. The neighbours send the halo rows in
 ///          messages; the process copies the halo columns from its own cells, as before.
 /// Legal:   a step reads the old array and writes the new one. A process writes only its own cells.
-///          Before each step, its neighbours send it the fully updated rows that it reads.
+///          Before each step, it receives the fully updated edge rows of its neighbours.
 /// Expect:  the time of one core is divided by the number of cores. The latency of two messages per
 ///          step is added.
 /// Run:     ./climb advection_distributed --stages 00,01

@@ -1,8 +1,8 @@
 /// \file
 /// Changed: a rank starts its messages and waits for them later. It updates half of the interior
 ///          while rows are in transit, the other half while columns are, and the edges at the end.
-/// Legal:   the update of the interior reads no halo. It only reads the array whose edges are being
-///          sent, and writes the other array.
+/// Legal:   the update of the interior reads no halo. It reads the array whose edges are being
+///          sent, but writes only the other array.
 /// Expect:  the update of the interior hides the messages, as far as MPI transfers them during the
 ///          update.
 /// Run:     ./climb advection_distributed --stages 02,03

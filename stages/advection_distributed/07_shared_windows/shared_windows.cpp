@@ -103,7 +103,7 @@ void prepare_columns(const Neighbours& ranks, View<T, 2> u, Exchange& rs) {
 // [refresh_halo]
 
 // [load]
-/// Loads rows of array f of the neighbours on this machine into the halo; must precede columns.
+/// Loads rows of array f of the neighbours on this machine into the halo, before load_columns().
 template <typename T>
 void load_rows(const Around<T>& near, std::size_t f, View<T, 2> u) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;

@@ -3,8 +3,8 @@
 /// Changed: each rank stores its rows on a GPU. It updates the edges first and sends them to the
 ///          neighbours through pinned host memory and messages, while the GPU updates the other
 ///          rows. The column indices wrap around.
-/// Legal:   the host sends an edge after its copy from the GPU. The next edges are updated after
-///          both halos have arrived. The update of the interior accesses no halo.
+/// Legal:   the host sends an edge after the copy of this edge from the GPU. The next edges are
+///          updated after both halos have arrived. The update of the interior accesses no halo.
 /// Expect:  the time is divided by the number of GPUs, as long as the interior takes longer than
 ///          the exchange: two copies to the host, two messages and two copies to the GPU.
 /// Run:     ./climb advection_distributed --stages 01,08

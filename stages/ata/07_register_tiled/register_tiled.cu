@@ -36,7 +36,7 @@ struct TileIndex {
 };
 
 /// Returns the tile at an index. Column q has q + 1 tiles and begins at index q (q + 1) / 2. The
-/// root of a perfect square is exact; other roots are too far from an integer to be rounded to one.
+/// root of a perfect square is exact; other roots are not rounded to an integer.
 __device__ TileIndex tile_of_triangle(unsigned index) {
   const unsigned q = (sqrt(8.0 * index + 1) - 1) / 2;
   return {index - q * (q + 1) / 2, q};

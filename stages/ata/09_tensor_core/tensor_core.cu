@@ -30,8 +30,8 @@ constexpr unsigned ahead = 4;    // steps from the start of a copy to its use
 
 // [shared]
 /// 16 rows of the columns of A that a tile of C needs: `i` for tile rows, `j` for tile columns.
-/// Each row starts 32 bytes further in the banks than the previous one. Half a warp, which loads
-/// four neighbours from four rows at a time, thus uses every bank once.
+/// Each row starts 32 bytes further in the banks than the previous one. Half a warp loads four
+/// adjacent elements of each of four rows, and thus uses every bank once.
 struct Tiles {
   double i[depth][tile + 4], j[depth][tile + 4];
 };

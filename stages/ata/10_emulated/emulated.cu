@@ -2,7 +2,7 @@
 /// Changed: columns of A are scaled to integers below 2⁵⁹ and replaced by 15 residues of one byte
 ///          each. The product of residues is computed exactly, 15 times, with `mma` on bytes. The
 ///          Chinese remainder theorem reconstructs each element, also exactly (Ozaki, Uchino and
-///          Imamura, "Ozaki Scheme II", arXiv:2504.08009). Tiles are copied without overlap again.
+///          Imamura, "Ozaki Scheme II", arXiv:2504.08009). No copy overlaps a product.
 /// Legal:   the only errors come from rounding A to integers and C to FP64. If any element of A is
 ///          rounded, statistics of the columns must show that the error meets the bound of a sum in
 ///          FP64. Other matrices are rejected, and so are matrices with more than 131071 rows.

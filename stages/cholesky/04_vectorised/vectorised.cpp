@@ -57,7 +57,7 @@ struct Range {
   std::size_t first, last;
 };
 
-/// Subtracts the products of the columns of blocks `first` to `last` - 1 from block (p, q).
+/// Subtracts the products of panels p and q in blocks `first` to `last` - 1 from block (p, q).
 template <typename T>
 void subtract(View<T, 3> l, std::size_t p, std::size_t q, std::size_t first, std::size_t last) {
   static const auto run =

@@ -73,8 +73,8 @@ union Shared {
 // [shared]
 
 // [stream]
-/// The pairs of sub-tiles that a tile needs, in order. For the columns to its left, a pair contains
-/// rows i and rows j. For its own column, it contains an inverse and rows of the diagonal tile.
+/// The pairs of sub-tiles that a tile needs, in order. For a column to the left, a pair contains
+/// rows i and rows j. For column j, a pair contains an inverse and rows of tile (j, j).
 template <typename T>
 struct Stream {
   View<T, 2> l;

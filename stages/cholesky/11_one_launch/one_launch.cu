@@ -88,8 +88,8 @@ __device__ inline void publish(View<unsigned, 2> published, Tile at) {
 // [flags]
 
 // [stream]
-/// The pairs of sub-tiles that a tile needs, in order. For the columns to its left, a pair contains
-/// rows i and rows j. For its own column, it contains an inverse and rows of the diagonal tile.
+/// The pairs of sub-tiles that a tile needs, in order. For a column to the left, a pair contains
+/// rows i and rows j. For column j, a pair contains an inverse and rows of tile (j, j).
 template <typename T>
 struct Stream {
   View<T, 2> l;
@@ -119,8 +119,8 @@ struct Stream {
     __pipeline_commit();
   }
 
-  /// Starts the copies of the pairs of sub-tiles up to pair s. At a tile that is not published yet,
-  /// waits for it if the next pair is at most `now`, and returns otherwise.
+  /// Starts the copies of all pairs of sub-tiles up to pair s. If the tiles of the next pair are
+  /// not published yet, waits if this pair is at most pair `now`, and returns otherwise.
   __device__ void copy_until(unsigned s, unsigned now) {
     while (requested <= s && requested < end) {
       if (requested % subtiles == 0)

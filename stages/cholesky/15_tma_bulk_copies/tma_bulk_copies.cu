@@ -108,7 +108,7 @@ __device__ inline void publish(unsigned& published) {
 
 // [stream]
 /// The pairs of sub-tiles that tile (i, j) needs, in order. Left of column j, a pair contains
-/// sub-tiles of rows i and j. In column j, it contains an inverse and squares of tile (j, j).
+/// sub-tiles of rows i and j. In column j, a pair contains an inverse and squares of tile (j, j).
 template <typename T>
 struct Stream {
   const Packed<T>& packed;
@@ -137,8 +137,8 @@ struct Stream {
       bulk_copy(&rows_i, &packed.subtiles(of_i, p), bytes_i, full);
   }
 
-  /// Starts the copies of the pairs of sub-tiles up to pair s. At a tile that is not published yet,
-  /// waits for it if the next pair is at most `now`, and returns otherwise.
+  /// Starts the copies of all pairs of sub-tiles up to pair s. If the tiles of the next pair are
+  /// not published yet, waits if this pair is at most pair `now`, and returns otherwise.
   __device__ void copy_until(unsigned s, unsigned now) {
     while (requested <= s && requested < end) {
       if (requested % subtiles == 0)

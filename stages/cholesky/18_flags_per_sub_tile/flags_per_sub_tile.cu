@@ -5,7 +5,7 @@
 /// Legal:   a sub-tile needs the sub-tiles before it, in its own rows and in the diagonal tile. A
 ///          warp copies a sub-tile only after the flag has its final value. The order in which
 ///          products are subtracted from an element does not change.
-/// Expect:  a step of the critical path takes as long as its longest part, not as all parts.
+/// Expect:  a step of the critical path takes the time of its longest part, not of all parts.
 /// Run:     ./climb cholesky --stages 17,18
 /// Next:    19_root_free shortens the remaining part of such a step.
 

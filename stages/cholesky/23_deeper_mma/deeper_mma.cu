@@ -141,9 +141,9 @@ __device__ inline void wait_for(unsigned& published, unsigned count) {
 // [flags]
 
 // [copy]
-/// Copies sub-tiles `begin` to `end` of the list that tile (i, j) needs: first the sub-tiles of the
-/// columns to the left, in rows i and j, then the inverses and the squares of tile (j, j) below the
-/// diagonal. One warp calls this function, which only starts the copies.
+/// Copies entries `begin` to `end` - 1 of the list of sub-tiles that tile (i, j) needs: first the
+/// sub-tiles of the columns to the left, in rows i and j, then the inverses and the squares of tile
+/// (j, j) below the diagonal. One warp calls this function, which only starts the copies.
 template <typename T>
 __device__ void copy_subtiles(const Packed<T>& packed, Tile at, unsigned begin, unsigned end,
                               Shared<T>& shared) {
@@ -173,8 +173,8 @@ __device__ void copy_subtiles(const Packed<T>& packed, Tile at, unsigned begin, 
 // [copy]
 
 // [synchronised]
-/// Copies all sub-tiles of a tile, once at most `ahead` tiles of earlier units still copy columns
-/// left of their strip. Increases `through` when the tile itself has copied these columns.
+/// Copies all sub-tiles of a tile, once at most `ahead` tiles of earlier units still have to copy
+/// columns left of their strip. `through` counts the tiles that have copied these columns.
 template <typename T>
 __device__ void copy_synchronised(const Packed<T>& packed, Tile at, Shared<T>& shared) {
   const unsigned before = shared.claimed / unit * unit, common = before_group(at.j) * subtiles;

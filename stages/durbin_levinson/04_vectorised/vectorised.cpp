@@ -44,8 +44,8 @@ template <typename Vector, std::size_t... lane>
 #endif
 }
 
-/// Updates elements i and k - 1 - i for i from `begin` to `end` - 1; both are multiples of the
-/// vector width. Adds the products of r and the new elements to the partial sum of the next step.
+/// Updates elements i and k - 1 - i, `begin` <= i < `end`; the vector width divides `begin` and
+/// `end`. Adds the products of r and the new elements to the partial sum of the next step.
 template <typename T>
 struct UpdatePairs {
   template <int bytes>

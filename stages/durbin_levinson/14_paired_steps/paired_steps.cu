@@ -31,9 +31,9 @@ __device__ void two_alphas(const T (&y)[2], const T (&z)[2], T (&alpha)[2]) {
   alpha[1] = quotient(y[0] * z[1] - y[1] * z[0], square, z[0] * reciprocal);
 }
 
-/// Computes the reflection coefficients of the steps from k on, in one warp. The pairs at
-/// positions k, k + 1, ... go through the steps, each until it is the leading pair. Every lane
-/// computes two coefficients from its pairs, and the warp uses those of the lane with the leading
+/// Computes the reflection coefficients of the steps from k on, in one warp. The pairs at positions
+/// k, k + 1, ... go through the steps, each until it is the leading pair. Every lane computes two
+/// coefficients from its pairs, and the warp uses the coefficients of the lane with the leading
 /// pairs.
 template <typename T>
 __device__ void lead(View<const Pair<T>, 1> row, unsigned k, T* alphas) {

@@ -3,8 +3,8 @@
 ///          recursion is unrolled for orders up to 64, so each element of y has a register. Two
 ///          orders are computed in one pass, so each element of r that is loaded is used three
 ///          times.
-/// Legal:   the sum of the second order is regrouped into two sums over y of the first order.
-/// Expect:  the sum for alpha_(k+2) is regrouped into two sums over y of order k.
+/// Legal:   the sum for alpha_(k+2) is regrouped into two sums over y of order k.
+/// Expect:  each element is transferred once; arithmetic and shared memory take equally long.
 /// Run:     ./climb durbin_levinson_batched --stages 02,03
 /// Next:    04_system_per_block gives a system of higher order a block of threads.
 

@@ -101,8 +101,8 @@ __device__ void write(const Tiles<T>& tiles, unsigned s0, unsigned systems, View
 // [transfers]
 
 // [update]
-/// The slot of u at position m of a lane. u moves to the right by one position per step, so an
-/// element stays in its slot until it leaves the lane.
+/// The slot of u at position m of a lane. Elements of u move right by one position per step. Each
+/// keeps its slot, and thus its register, until it leaves the lane.
 __device__ constexpr unsigned slot(unsigned m, unsigned step) { return (m - step) % held; }
 
 /// Executes a step for one pair: adds alpha times the old value of each element to the other one.

@@ -34,7 +34,7 @@ __device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g)
   q = g - rows.c[m] * q;
 }
 
-/// Returns t / q, rounded once like a division, given 1 / q. The product alone is rounded twice.
+/// Returns t / q, rounded once like a division. `reciprocal` is 1 / q, up to rounding.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;

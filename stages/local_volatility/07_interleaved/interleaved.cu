@@ -4,7 +4,7 @@
 ///          systems and merges with the explicit half steps, and no data are transposed.
 /// Legal:   the systems along x are independent, and a thread that goes down a column visits the
 ///          points in the order in which the Thomas algorithm needs their right-hand sides.
-/// Expect:  06 is slower if there are enough systems to fill the GPU, and faster otherwise.
+/// Expect:  this stage is faster than 06 if the systems fill the GPU, and slower otherwise.
 /// Run:     ./climb local_volatility --stages 05-07
 /// Next:    08_shared_grids stores once the data that are the same for all options.
 
@@ -34,7 +34,7 @@ __device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g)
   q = g - rows.c[m] * q;
 }
 
-/// Returns t / q, rounded once like a division, given 1 / q. The product alone is rounded twice.
+/// Returns t / q, rounded once like a division. `reciprocal` is 1 / q, up to rounding.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;

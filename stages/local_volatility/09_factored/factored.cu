@@ -40,7 +40,7 @@ struct State : OneGrid<Real> {
 };
 // [state]
 
-/// Returns t / q, rounded once like a division, given 1 / q. The product alone is rounded twice.
+/// Returns t / q, rounded once like a division. `reciprocal` is 1 / q, up to rounding.
 template <typename Real>
 __device__ Real quotient(Real t, Real q, Real reciprocal) {
   const Real x = t * reciprocal;
@@ -122,7 +122,7 @@ __global__ void factorise_x(State<Real> s, unsigned g) {
     }
 }
 
-/// Computes the factors along y in one thread; rows beyond the end get those of the row x = 0.
+/// Computes the factors along y in one thread; rows beyond the end get factors that make x 0.
 template <typename Real, int team, int held>
 __global__ void factorise_y(State<Real> s) {
   const Real half = 0.5;

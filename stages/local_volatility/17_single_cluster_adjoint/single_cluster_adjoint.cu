@@ -72,7 +72,7 @@ __device__ Real enter(Linear<Real>* segments, Linear<Real> mine, const Shape& sh
 
 // [columns]
 /// Reads the inverse pivots of a segment in a time step. Rows after the last row of the grid get
-/// the inverse pivot of the last row, and multiply only zeros by it.
+/// the inverse pivot of the last row, which is multiplied only by zeros.
 template <typename Real>
 __device__ void load(const State<Real>& s, const Column<Real>& c, unsigned step,
                      Real (&inverse)[held_x]) {
@@ -122,7 +122,7 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
 
 // [rows]
 /// Computes w = q = (1 / dt - Ly' / 2)^-1 2 z / dt as 2 z plus an increment, for a smaller error.
-/// Replaces z by q - z, which add() needs, so q takes no registers until then.
+/// Replaces z by q - z for add(), so that q needs no registers between the two calls.
 template <typename Real>
 __device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, OfRows<Real>& z) {
   OfRows<Real> b;  // finally the increment

@@ -80,7 +80,7 @@ __device__ Ends<Real> exchange(const Strip<Real>& strip, const Shape& shape, con
 }
 
 /// Reads the inverse pivots of a segment in a time step. Rows after the last row of the grid get
-/// the inverse pivot of the last row, and multiply only zeros by it.
+/// the inverse pivot of the last row, which is multiplied only by zeros.
 template <typename Real, unsigned held>
 __device__ void load(const State<Real>& s, const Column<Real>& c, unsigned step,
                      Real (&inverse)[held]) {
@@ -127,7 +127,7 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
 
 // [rows]
 /// Computes w = q = (1 / dt - Ly' / 2)^-1 2 z / dt as 2 z plus an increment, for a smaller error.
-/// Replaces z by q - z, which add() needs, so q takes no registers until then.
+/// Replaces z by q - z for add(), so that q needs no registers between the two calls.
 template <typename Real, unsigned count>
 __device__ void solve_rows(const Strip<Real>& strip, const Rows<Real, count>& rows,
                            OfRows<Real, count>& z) {

@@ -5,9 +5,9 @@
 /// row r of system s is at position r * systems + s. Points are therefore stored as (i, k, j) for
 /// the solves along x and as (j, k, i) along y, and the kernels for the right-hand sides transpose.
 /// The solver needs one matrix per system and overwrites it. All matrices are therefore written
-/// again for each half step, although the options share them; this is the price of the library.
-/// The Thomas algorithm is the suitable one of the solver's algorithms: the systems are diagonally
-/// dominant by rows and need no pivoting.
+/// again for each half step, although the options share them; this is the price of the library. Of
+/// the solver's algorithms, the program selects the Thomas algorithm, because the systems are
+/// diagonally dominant by rows and need no pivoting.
 
 #include "../local_volatility.hpp"
 

@@ -1,7 +1,7 @@
 /// \file
 /// Changed: rows of A and columns of B stay on the GPU as panels. The order of slices lets each
-///          slice use panels that are already there. This order goes from left to right along as
-///          many rows of slices as fit, then from right to left along the next rows.
+///          slice use panels that are already on the GPU. It goes from left to right along as many
+///          rows of slices as fit, then from right to left along the next rows.
 /// Legal:   slices are independent, so any order is legal. A panel is replaced after the last
 ///          kernel that needs it has read it.
 /// Expect:  A crosses PCIe once, and B once for each group of rows, instead of both for every
@@ -39,7 +39,7 @@ struct Panel {
   Event sent, used;
 };
 
-/// Sends a panel if it is not on the device, once the panel that it replaces is no longer used.
+/// Sends a panel that is not on the device, once the replaced panel is no longer used.
 template <typename T, typename Send>
 void ensure_panel(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamTimes& times,
                   Send send) {

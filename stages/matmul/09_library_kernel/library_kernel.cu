@@ -35,7 +35,7 @@ struct Panel {
   Event sent, used;
 };
 
-/// Sends a panel if it is not on the device, once the panel that it replaces is no longer used.
+/// Sends a panel that is not on the device, once the replaced panel is no longer used.
 template <typename T, typename Send>
 void ensure_panel(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamTimes& times,
                   Send send) {

@@ -36,7 +36,7 @@ struct Panel {
   Event sent, used;
 };
 
-/// Sends a panel if it is not on the device, and splits it once the panel that it replaces is no
+/// Sends a panel that is not on the device, and splits the panel once the replaced panel is no
 /// longer used.
 template <typename T, typename Send, typename Split>
 void ensure_panel(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamTimes& times,

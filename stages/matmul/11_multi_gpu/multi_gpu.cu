@@ -6,7 +6,7 @@
 /// Legal:   slices are independent, so any GPU may compute any slice.
 /// Expect:  the speed grows with the number of GPUs, as long as the host's memory is fast enough.
 /// Run:     ./climb matmul --stages 09,11
-/// Next:    12_transposed continues stage 09, and transposes one operand of cuBLAS.
+/// Next:    12_transposed continues stage 09, and transposes one operand for cuBLAS.
 
 #include "../order.hpp"
 #include "../transfer.hpp"
@@ -43,7 +43,7 @@ struct Panel {
   Event sent, used;
 };
 
-/// Sends a panel if it is not on the device, once the panel that it replaces is no longer used.
+/// Sends a panel that is not on the device, once the replaced panel is no longer used.
 template <typename T, typename Send>
 void ensure_panel(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamTimes& times,
                   Send send) {

@@ -5,7 +5,7 @@
 /// Legal:   an element of C is still the sum of the same products, in the order of k.
 /// Expect:  the reads of B, which come from the L3 cache for each row of C, limit the program.
 /// Run:     ./climb matmul --stages 00,15
-/// Next:    16_cache_blocks uses a part of B for all rows of C while it is in the L2 cache.
+/// Next:    16_cache_blocks uses a block of B in the L2 cache for all rows of C.
 
 #include "../matmul.hpp"
 

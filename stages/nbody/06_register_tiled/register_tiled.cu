@@ -1,6 +1,6 @@
 /// \file
-/// Changed: a thread keeps four bodies in registers and uses each source body that it loads four
-///          times; the special function unit computes 1 / √x, which f64 refines by one more step.
+/// Changed: a thread keeps four bodies in registers, and uses each loaded source body four times;
+///          the special function unit computes 1 / √x, which f64 refines by one more step.
 /// Legal:   each sum keeps its order, and the sums of different bodies are independent.
 /// Expect:  a pair takes 27 instructions in f32, of which one uses the special function unit, and a
 ///          quarter of the loads of 05; the issue rate limits the kernel.

@@ -92,7 +92,7 @@ __device__ Part<T> inverse_of(View<const T, 2> l, unsigned first, unsigned n) {
 template <typename T>
 using Shared = cuda::atomic_ref<T, cuda::thread_scope_device>;
 
-/// Spins until another thread block has published an unknown.
+/// Spins until another thread block has published an unknown; returns the unknown.
 template <typename T>
 __device__ T wait_for(T& unknown) {
   T value;

@@ -1,6 +1,6 @@
 /// \file
 /// Changed: a thread prefetches two blocks of L instead of one, into `even` and `odd`. The inverse
-///          stays in shared memory until it follows the last block of L in one of the two sets.
+///          stays in shared memory. It is loaded into one of these sets after the last block of L.
 /// Legal:   L and the inverse do not change, and only the products need the unknowns.
 /// Expect:  a block is requested two steps before it is used, so a step that does not wait for
 ///          unknowns takes half as long.
@@ -54,7 +54,7 @@ struct Part {
   }
 };
 
-/// Returns the sum of a row over sixteen threads to the four threads that continue with it. In each
+/// Returns the sum of a row over sixteen threads to the four threads that need the sum. In each
 /// exchange, a thread sends half of its partial sums to its partner and keeps the other half.
 template <typename T>
 __device__ T sum_of_row(T (&sums)[share]) {
@@ -117,7 +117,7 @@ __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, Diagonal<
 template <typename T>
 using Shared = cuda::atomic_ref<T, cuda::thread_scope_device>;
 
-/// Spins until another thread block has published an unknown.
+/// Spins until another thread block has published an unknown; returns the unknown.
 template <typename T>
 __device__ T wait_for(T& unknown) {
   T value;

@@ -55,7 +55,7 @@ struct Part {
   }
 };
 
-/// Returns the sum of a row over sixteen threads to the four threads that continue with it. In each
+/// Returns the sum of a row over sixteen threads to the four threads that need the sum. In each
 /// exchange, a thread sends half of its partial sums to its partner and keeps the other half.
 template <typename T>
 __device__ T sum_of_row(T (&sums)[share]) {
@@ -130,7 +130,7 @@ __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, T (&squar
 template <typename T>
 using Shared = cuda::atomic_ref<T, cuda::thread_scope_device>;
 
-/// Spins until another thread block has published an unknown.
+/// Spins until another thread block has published an unknown; returns the unknown.
 template <typename T>
 __device__ T wait_for(T& unknown) {
   T value;

@@ -4,7 +4,7 @@
 /// Legal:   L⁻¹ (r − M y) is L⁻¹ r − (L⁻¹ M) y. Only the rounding errors differ.
 /// Expect:  only one product and one sum follow the last unknowns of a thread block.
 /// Run:     ./climb triangular_solve --stages 14,15
-/// Next:    16_batched_loads requests both of these blocks at once.
+/// Next:    16_batched_loads requests the block on the diagonal and M at once.
 
 #include "../pairs.hpp"
 
@@ -57,7 +57,7 @@ struct Part {
   }
 };
 
-/// Returns the sum of a row over sixteen threads to the four threads that continue with it. In each
+/// Returns the sum of a row over sixteen threads to the four threads that need the sum. In each
 /// exchange, a thread sends half of its partial sums to its partner and keeps the other half.
 template <typename T>
 __device__ T sum_of_row(T (&sums)[share]) {
@@ -154,7 +154,7 @@ __device__ void precompute(const T (&inverse)[block][block], View<Pair<T>, 2> ne
 template <typename T>
 using Shared = cuda::atomic_ref<T, cuda::thread_scope_device>;
 
-/// Spins until another thread block has published two unknowns.
+/// Spins until another thread block has published two unknowns; returns both.
 template <typename T>
 __device__ Pair<T> wait_for(T& one, T& other) {
   Pair<T> both;

@@ -60,7 +60,7 @@ struct Part {
   }
 };
 
-/// Returns the sum of a row over sixteen threads to the four threads that continue with it. In each
+/// Returns the sum of a row over sixteen threads to the four threads that need the sum. In each
 /// exchange, a thread sends half of its partial sums to its partner and keeps the other half.
 template <typename T>
 __device__ T sum_of_row(T (&sums)[share]) {
@@ -190,7 +190,7 @@ __device__ void precompute(const T (&inverse)[block][block], View<Pair<T>, 2> ne
 template <typename T>
 using Shared = cuda::atomic_ref<T, cuda::thread_scope_device>;
 
-/// Spins until another thread block has published two unknowns.
+/// Spins until another thread block has published two unknowns; returns both.
 template <typename T>
 __device__ Pair<T> wait_for(T& one, T& other) {
   Pair<T> both;

@@ -67,7 +67,7 @@ struct Part {
   }
 };
 
-/// Returns the sum of a row over sixteen threads to the four threads that continue with it. In each
+/// Returns the sum of a row over sixteen threads to the four threads that need the sum. In each
 /// exchange, a thread sends half of its partial sums to its partner and keeps the other half.
 template <typename T>
 __device__ T sum_of_row(T (&sums)[share]) {
@@ -238,7 +238,7 @@ __device__ void precompute(const Square<T>& inverse, Square<T>& neighbour) {
 template <typename T>
 using Shared = cuda::atomic_ref<T, cuda::thread_scope_device>;
 
-/// Spins until another thread block has published two unknowns.
+/// Spins until another thread block has published two unknowns; returns both.
 template <typename T>
 __device__ Pair<T> wait_for(T& one, T& other) {
   Pair<T> both;
@@ -309,7 +309,7 @@ __device__ void publish(Seen<T>& seen, View<T, 1> x, unsigned row, T value) {
 // [poll]
 
 // [substitute_rows]
-/// Blocks of L in shared memory: those that are copied, the one on the diagonal and its neighbour.
+/// Blocks of L in shared memory: copied blocks, the block on the diagonal, and its neighbour.
 template <typename T>
 struct Blocks {
   Staged<T> staged;
