@@ -74,7 +74,7 @@ Rates stored_rates(const Json& cached) {
           stored(cached, "copy_bytes_per_second"), stored(cached, "flops_f64_matrix")};
 }
 
-/// Whether all rates are greater than zero, which means that they are present.
+/// Whether all rates are present. A missing rate is zero.
 bool is_complete(const Rates& rates) {
   return rates.flops_f64 > 0 && rates.flops_f32 > 0 && rates.bandwidth > 0 &&
          rates.flops_f64_matrix > 0;

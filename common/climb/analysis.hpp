@@ -1,5 +1,5 @@
 /// \file
-/// The parts of the CPU device's report on a stage's memory accesses that the runner needs.
+/// Reads the CPU device's report on the memory accesses of a stage.
 
 #pragma once
 
@@ -14,10 +14,10 @@ namespace staircase {
 struct Sectors {
   double requests = 0;
   double moved = 0;
-  double ideal = 0;  ///< smallest number of sectors that contain all requested bytes
+  double ideal = 0;  ///< smallest number of sectors that can contain the requested bytes
 };
 
-/// The data of a report that the runner shows.
+/// The part of a report that the runner shows.
 struct Analysis {
   std::optional<Sectors> sectors;  ///< empty if no access was counted
   std::string error;               ///< a sentence about the first error; empty if there is none

@@ -17,8 +17,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// The settings for the CPU device: one solve of the reduced data set or, if the user selected the
-/// CPU device by name, of the chosen data set.
+/// The settings for the CPU device: a single solve of the reduced data set. If the user selected
+/// the CPU device by name, the chosen data set is solved instead.
 RunSettings settings_for_cpu_device(RunSettings settings, const Options& options) {
   if (options.device != "cpu-device") {
     settings.dataset = reduced_dataset;
@@ -146,9 +146,9 @@ const Program* Ladder::find(const std::string& stage, const std::string& device)
   return found == all_.end() ? nullptr : &*found;
 }
 
-/// Returns a program of the stage that this stage continues, or null if there is none. The
-/// continued stage is the previous stage in reading order, unless the header comment of the source
-/// names an earlier stage (*From:*).
+/// Returns a program of the stage that `program` continues; null if there is none. This is
+/// the previous stage, unless the header comment of the source names an earlier one
+/// (*From:*).
 /// \throws BadInput if the comment does not name an earlier stage
 const Program* Ladder::before(const Program& program) const {
   if (program.is_baseline()) return nullptr;
@@ -351,7 +351,7 @@ std::string Ladder::introduction(const Program& program) const {
   return text;
 }
 
-/// The speed-ups over stage zero and over the previous stage, in words. The text is empty if both
+/// The speed-ups over stage zero and over the continued stage, in words. The text is empty if both
 /// are unknown.
 std::string Ladder::compared(const Program& program, double over_zero, double over_previous) const {
   std::string text;

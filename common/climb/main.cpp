@@ -37,7 +37,7 @@ struct Directories {
   fs::path programs, source;
 };
 
-/// The directories of the installation or, if the runner is not installed, of its build.
+/// The directories of the installation or, if the runner is not installed, of the build.
 Directories default_directories() {
   const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
   const fs::path installed = (here / INSTALLED_PROGRAMS).lexically_normal();
@@ -220,9 +220,9 @@ constexpr auto shared_by_analyses = "shared_by_analyses";
 /// requires stage zero of each workload. For stages that `--stages` selects, the list also contains
 /// the programs for the CPU device, because commands on the pages of the book start these programs.
 ///
-/// Targets after an empty line are not required for the table, and may be built later. These
-/// targets are the analysed programs of the selected stages, or, without `--stages`, the target
-/// that all analysed programs share.
+/// Targets after an empty line are not required for the table, and may be built later. They are the
+/// programs that analyse accesses, for the selected stages; without `--stages`, they are the target
+/// on which all these programs depend.
 std::string targets_text(const Workloads& workloads, const Options& options) {
   std::set<std::string> needed, later;
   const auto target = [](const Program& program) {

@@ -34,7 +34,7 @@ struct RunSettings {
 /// CPU device.
 inline constexpr const char* reduced_dataset = "tiny";
 
-/// The outcome of a stage's run.
+/// Whether a stage could run, and whether its solution matches the reference.
 enum class Verdict {
   reference,         ///< the stage is the reference itself, in f64
   matches,           ///< the error does not exceed the tolerance

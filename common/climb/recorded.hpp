@@ -39,7 +39,7 @@ class Recordings {
   /// Finds the recorded time of a stage. The book shows the same recorded time. The result is empty
   /// if no time was recorded on the reference GPU.
   /// \param zero the name of stage zero
-  /// \param before the name of the stage that this stage continues, or empty
+  /// \param before the name of the stage that `stage` continues; may be empty
   std::optional<Recorded> find(const Problem& problem, const std::string& stage,
                                const std::string& zero, const std::string& before) const;
 

@@ -16,7 +16,7 @@ constexpr std::array of_problem{"parameters", "input"};
 constexpr std::array of_run{"workload", "dataset", "precision", "parameters", "input"};
 
 /// The first line of a run. This line contains all entries of the run except `records`. It also
-/// contains the parameters and the input of the first record that solves the data set of the run.
+/// contains the parameters and the input of the first record with the same data set as the run.
 Json shared_by(const Json& run) {
   Json shared = run;
   shared.erase("records");

@@ -72,8 +72,8 @@ struct Body {
   }
 };
 
-/// The line `@@ -1,7 +1,9 @@` of a hunk after `before` and `after` have been added to its two
-/// starting line numbers.
+/// Adds `before` and `after` to the two starting line numbers in the first line of a hunk (`@@ -1,7
+/// +1,9 @@`).
 std::string renumbered(const std::string& hunk, long before, long after) {
   std::istringstream words(hunk);
   std::string mark, from, to;

@@ -63,7 +63,7 @@ double figure(const Row& row) {
 
 }  // namespace
 
-/// A column to the right of the columns for the stage and its idea.
+/// A column of the table, other than the columns for the stage and its idea.
 struct Column {
   const char* title;
   int width;

@@ -48,9 +48,9 @@ std::vector<Paragraph> paragraphs_of(const std::string& text) {
   return paragraphs;
 }
 
-/// The beginning of a text up to a column, if a word begins at this column after a space; otherwise
-/// an empty text. The beginning is a label such as "Legal:   ", which stays on the first line when
-/// the paragraph is broken.
+/// Returns the first `column` characters of a text if they end with a space and a word follows;
+/// otherwise, returns an empty text. The characters form a label such as "Legal:   ", which stays
+/// on the first line when the paragraph is broken.
 std::string label_of(const std::string& text, std::size_t column) {
   const bool begins = text.size() > column && text[column - 1] == ' ' && text[column] != ' ';
   return begins ? text.substr(0, column) : "";

@@ -22,8 +22,8 @@ std::string index_of(std::size_t offset, const std::vector<std::size_t>& shape) 
   return fmt::format("({})", fmt::join(index, ", "));
 }
 
-/// Returns the offset of the first element that is not finite in at least one of the arrays, or the
-/// number of elements if all elements are finite.
+/// The offset of the first element that is infinite or NaN in either array; the number of elements
+/// if there is none.
 template <typename A, typename B>
 std::size_t first_not_finite(const Elements<A>& a, const Elements<B>& b) {
   return first_that(a.size(), [&](std::size_t i) {

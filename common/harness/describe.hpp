@@ -30,8 +30,8 @@ std::string name_of(Precision precision);
 /// The parameters as a JSON object. Integer parameters have JSON integers as values.
 Json parameters_json(const StageProgram& program, const std::vector<double>& values);
 
-/// The largest values of parameters that the stage accepts, by the name of the parameter. The map
-/// contains only parameters whose limit is lower in this stage than in the workload.
+/// Maps the name of a parameter to the largest value that the stage accepts. The map contains only
+/// parameters whose limit is lower in this stage than in the workload.
 std::map<std::string, double> limits_of(const StageProgram& program);
 
 /// The JSON that `--describe` prints. The JSON contains the tolerance for the default data set.

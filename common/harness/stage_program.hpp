@@ -78,8 +78,8 @@ struct StageProgram {
   /// The number of elements that the kernels of a stage read and write; empty if the number is
   /// unknown.
   std::function<std::optional<double>(const std::string& stage)> traffic;
-  /// Maps the name of a stage to the largest parameter values that the stage accepts, by the name
-  /// of the parameter. Contains only limits below `max`.
+  /// Maps the name of a stage, and then the name of a parameter, to the largest value that the
+  /// stage accepts. Contains only limits below the parameter's `max`.
   std::map<std::string, std::map<std::string, double>> limits;
   std::function<void(NpyArray&)> finish;  ///< converts the solution for users; may be empty
   std::function<Part()> part;             ///< returns the part of this rank; empty without ranks

@@ -63,8 +63,8 @@ struct Workload {
   /// memory and the chip. The number assumes that each kernel reads its input once and writes its
   /// output once.
   std::map<std::string, double (*)(const Problem&)> traffic = {};
-  /// Maps the name of a stage to the largest parameter values that the stage accepts, by the name
-  /// of the parameter. Contains only limits below `max`.
+  /// Maps the name of a stage, and then the name of a parameter, to the largest value that the
+  /// stage accepts. Contains only limits below the parameter's `max`.
   std::map<std::string, std::map<std::string, double>> limits = {};
   /// The stages whose ranks have several threads each. Such ranks must not be bound to one core.
   std::set<std::string> threaded = {};

@@ -46,7 +46,7 @@ bool has_jump(CXCursor cursor) {
   return std::any_of(parts.begin(), parts.end(), has_jump);
 }
 
-/// Whether a construct may make the code around it run in a different order from that in the file.
+/// Whether a construct may change the order in which the code around it runs.
 bool leads_elsewhere(const Trouble& trouble) {
   if (!trouble.is_directive) return has_jump(trouble.cursor);
   const std::string& directive = trouble.frame->directive;
@@ -93,8 +93,8 @@ std::string need_after(const Function& function, const Loop& loop, const Variabl
         return frame;
     return nullptr;
   };
-  /// Whether a read in `frame` that follows the first `at` accesses of the function may get a value
-  /// that was written before the end of the loop.
+  /// Whether a read may get the value that the variable has after the loop. The read is in `frame`,
+  /// after the first `at` accesses of the function.
   const auto may_get_value = [&](const Frame* frame, std::size_t at) {
     const bool is_behind = at > last;
     const Frame* again = is_behind ? nullptr : repeats(frame);

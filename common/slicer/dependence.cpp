@@ -445,8 +445,8 @@ class Judgement {
     return pragma_->has("nowait") ? conflict_behind() : "";
   }
 
-  /// The line of a write in the same parallel region, outside of the loop, that not all threads
-  /// perform on their own copies of a variable. Such a write is in a worksharing loop, or in a
+  /// The line of a write to `variable` that only some threads perform on their own copies. The
+  /// write is in the parallel region, but outside of the loop: in another worksharing loop, or in a
   /// directive such as `single`. The result is 0 if there is no such write.
   int uneven_write(const Variable& variable) const {
     const Frame* region = loop_.frame;
@@ -881,7 +881,7 @@ class Judgement {
   std::vector<Conflict> conflicts_;
   std::vector<const Conflict*> true_, shared_, unsure_, updates_;
   std::vector<std::string> shared_names_;
-  std::list<Conflict> near_;  ///< conflicts of iterations in one vector, or in different chunks
+  std::list<Conflict> near_;  ///< conflicts restricted to one vector, or to different chunks
 };
 
 /// The clause that may separate dependent iterations or keep them in order; empty if there is none.

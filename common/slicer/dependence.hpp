@@ -38,7 +38,7 @@ struct Finding {
   std::optional<Pair> against;
   std::string why;
 
-  std::vector<Assumption> assumptions;  ///< that the verdict and the claim require
+  std::vector<Assumption> assumptions;  ///< required by the verdict and the claim
 };
 
 /// Examines the iterations of a loop, for fixed values of the counters of the outer loops.

@@ -75,7 +75,8 @@ class Cover {
   }
 
  private:
-  /// The reason why it is uncertain that a read element was not written; empty if there is none.
+  /// The reason why the tool cannot decide whether a read element was written before; empty if
+  /// none.
   std::string doubt_of(const Touched& read) const {
     if (!read.unsure.empty()) return read.unsure;
     for (const Touched& other : pairs_.touched())

@@ -25,7 +25,8 @@ struct Footprint {
   Subscripts subscripts = Subscripts::call;
   std::string row;        ///< the length of a row, for the form a[i * n + j]
   bool is_exact = false;  ///< whether the slice accesses all elements of the box
-  bool is_sent = false;   ///< whether elements are read, or are written only under a condition
+  bool is_sent = false;   ///< whether the slice reads elements, or writes them only under a
+                          ///< condition
   bool is_written = false;
   std::vector<Extent> box;
   Walk sent, fetched;  ///< loops over the sent and the fetched elements

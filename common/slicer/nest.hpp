@@ -92,7 +92,7 @@ struct Variable {
   std::optional<Term> value;   ///< the initial value
   std::size_t made_at = ~0ul;  ///< the number of accesses before the variable gets this value
   std::optional<Place> alias;  ///< the location that this variable is a name for
-  std::optional<Place> of;     ///< the location whose quantity this variable is
+  std::optional<Place> of;     ///< the location to which this quantity belongs
 };
 
 /// A loop with a counter, or the reason why it has none.

@@ -149,8 +149,8 @@ std::vector<long> Pairs::point_of(const isl::set& set) const {
   return values;
 }
 
-/// Whether point `one` comes before point `other` in lexicographic order. The comparison uses the
-/// counters of the outer loops and of the outermost loop in both iterations.
+/// Whether point `one` comes before point `other` in lexicographic order. Only the counters of the
+/// outer loops, and those of the outermost loop in both iterations, are compared.
 bool Pairs::precedes(const std::vector<long>& one, const std::vector<long>& other) const {
   const auto compared = static_cast<std::ptrdiff_t>(space_.first_ones());
   return std::lexicographical_compare(one.begin(), one.begin() + compared, other.begin(),

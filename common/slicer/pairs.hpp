@@ -36,7 +36,7 @@ class Pairs {
   const Space& space() const { return space_; }
   const std::vector<Touched>& touched() const { return touched_; }
 
-  /// All pairs of accesses to the same element in the given order, if at least one of the two is a
+  /// All pairs of accesses to the same element in the given order. At least one of the two is a
   /// write.
   /// \throws isl::exception if the sets are too complicated
   std::vector<Conflict> conflicts(const Order& order) const;

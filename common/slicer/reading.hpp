@@ -153,7 +153,7 @@ class Reader {
     Update update = Update::none;
     CXCursor one = clang_getNullCursor(), other = clang_getNullCursor();
   };
-  /// The choice by a comparison: the larger side of x > y, or the smaller side of x < y.
+  /// The choice if a comparison is the condition: the maximum for x > y, the minimum for x < y.
   Choice compared(CXCursor condition) const;
   /// The choice of a conditional expression such as x > y ? x : y.
   Choice chosen(CXCursor cursor) const;
@@ -195,7 +195,7 @@ class Reader {
   void counted(CXCursor cursor, const std::vector<const Pragma*>& pragmas);
   /// Reads the initial value of a loop's counter.
   void start(Loop& read, const Parts& parts);
-  /// Reads the step of a loop and its end.
+  /// Reads the step and the end of a loop.
   void limits(Loop& read, const Parts& parts);
   /// Reads a loop of the form for (i = n; i-- > 0;). Returns false for any other loop.
   bool counts_down(Loop& read, CXCursor condition);

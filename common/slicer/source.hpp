@@ -143,7 +143,7 @@ class Source {
     Range range;
     std::size_t shape;  ///< a hash of the syntax tree
   };
-  /// The declarations of the file, with the forms of their syntax trees.
+  /// The declarations of the file, with hashes of their syntax trees.
   std::vector<Declared> declarations() const;
   /// The reason why the file is not valid C++; empty if it is valid.
   std::string refusal(const std::string& path) const;
@@ -173,7 +173,7 @@ class Source {
     std::string text;
   };
   std::vector<Meaning> meanings_;  ///< uses of macros that may be pragmas, with their arguments
-  int error_ = CXError_Success;    ///< libclang's error if there is no unit
+  int error_ = CXError_Success;    ///< libclang's error if the file could not be parsed
 };
 
 }  // namespace slicer

@@ -82,7 +82,7 @@ std::size_t Space::position_of(std::size_t level, int side) const {
   return outer_.size() + 2 + side * (levels_ - 1) + level - 1;
 }
 
-/// The number of loops with a counter around a loop, within the root.
+/// The number of loops with a counter that contain `loop`, within the root.
 std::size_t Space::level_of(const Loop& loop) const {
   std::size_t level = 0;
   for (const Frame* frame = loop.frame; frame != names_.root();) {

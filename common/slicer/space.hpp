@@ -40,8 +40,8 @@ class Space {
   const std::vector<const Variable*>& sizes() const { return sizes_; }
 
   std::size_t count() const { return outer_.size() + 2 * levels_ + sizes_.size(); }
-  /// The number of leading coordinates: the outer loops, and the outermost loop of the root for
-  /// both sides.
+  /// The number of leading coordinates: one for each outer loop, and two (one per side) for the
+  /// outermost loop of the root.
   std::size_t first_ones() const { return outer_.size() + 2; }
   std::size_t position_of(const Loop& loop, int side) const;
   std::size_t position_of(const Variable* size) const;

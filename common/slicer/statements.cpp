@@ -14,7 +14,7 @@ namespace {
 
 bool is_for(CXCursor cursor) { return clang_getCursorKind(cursor) == CXCursor_ForStmt; }
 
-/// Whether the attributes after a variable's type do not change its meaning.
+/// Whether the attributes after a variable's type leave the meaning of the declaration unchanged.
 bool has_known_attributes(const Source& source, CXCursor declaration) {
   static const std::set<std::string> known{"aligned",    "__aligned__", "unused",
                                            "__unused__", "may_alias",   "vector_size"};

@@ -95,7 +95,7 @@ class Transfers {
   std::string written(Range range) const;
   /// The scalar arguments of the kernel.
   std::vector<std::string> numbers_of_kernel() const;
-  /// The template parameters of the function, as text and by name.
+  /// The template parameters of the function as text, and their names.
   std::pair<std::string, std::vector<std::string>> template_parameters() const;
   std::string template_arguments() const;
   /// The nest as a kernel with grid-stride loops.

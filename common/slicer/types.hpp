@@ -88,7 +88,8 @@ inline bool is_c_array_type(CXType type) {
   }
 }
 
-/// The location of the elements of a class, determined by its declaration and not only by its name.
+/// Whether a class owns its elements, refers to elements of other objects, or represents elements
+/// by proxies. The declaration of the class decides, not only its name.
 enum class Holding { nothing, own, others, proxies };
 Holding holding_of(CXType type);
 

@@ -61,8 +61,8 @@ Words at_bars(const std::string& joined) {
   return words;
 }
 
-/// The host libraries that replace each library of the toolkit; no words if the CPU device contains
-/// the library.
+/// The host libraries that replace each library of the toolkit; an empty list if the CPU device
+/// contains the library.
 const std::map<std::string, Words>& host_libraries() {
   static const std::map<std::string, Words> libraries = {
       {"-lcudart", {}},
@@ -272,7 +272,7 @@ class Maker {
     return 0;
   }
 
-  /// Reports that a source needs headers of the toolkit, if there is no toolkit.
+  /// If there is no toolkit, reports that the source needs the toolkit's headers.
   void name_missing_library(const Input& input) const {
     if (!places_.thrust.empty()) return;
     Words command = call();
@@ -412,8 +412,8 @@ class Maker {
     return words;
   }
 
-  /// Compiles a variable with the path of this command. Programs that compile kernels at run time
-  /// call this command.
+  /// Compiles the definition of a variable that contains the path of this command. Programs that
+  /// compile kernels at run time call this command.
   int compile_place(const std::string& object) const {
     const std::string text =
         "extern \"C\" { extern const char cuda_on_cpu_command[]; const char cuda_on_cpu_command[] "
@@ -471,8 +471,8 @@ class Maker {
     return run(command);
   }
 
-  /// Creates an empty object for Makefiles that expect one. No device code remains to be linked,
-  /// because the host linker links it.
+  /// Creates an empty object, for Makefiles that link device code separately. The host linker links
+  /// all code, so such a step has nothing to do.
   int make_empty_object() const {
     const std::string object = options_.output.empty() ? "a_dlink.o" : options_.output;
     const std::string nothing;

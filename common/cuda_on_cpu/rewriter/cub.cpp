@@ -57,9 +57,9 @@ std::string without_unrolling(std::string text) {
   return text;
 }
 
-/// Replaces the cached loads and stores, which CUB uses on GPUs before Volta, by relaxed ones,
-/// which CUB uses on newer GPUs. The replacements are atomic accesses, so that concurrent accesses
-/// are not data races.
+/// Replaces the cached loads and stores, which CUB uses on GPUs before Volta, by the relaxed loads
+/// and stores that CUB uses on newer GPUs. The replacements are atomic accesses, so that concurrent
+/// accesses are not data races.
 std::string with_ordered_accesses(std::string text) {
   constexpr std::string_view by_cache = ".cg.", in_order = ".relaxed.gpu.";
   for (const std::string_view name : {"\"ld", "\"st"}) {

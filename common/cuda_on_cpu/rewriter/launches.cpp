@@ -120,8 +120,8 @@ bool is_typeless(const std::string& argument) {
   return plain == "0" || plain == "__null" || (plain.starts_with('{') && plain.ends_with('}'));
 }
 
-/// The arguments of a launch, which a generated function passes to the kernel: the parameters of
-/// this function, the arguments that it passes, and the arguments that it receives.
+/// A generated function that calls a kernel: its `parameters`, the arguments `passed` to the
+/// kernel, and the arguments `given` to the function at the launch.
 struct Arguments {
   std::string parameters, passed, given;
 };
@@ -129,8 +129,8 @@ struct Arguments {
 /// The parameters of a generated function that passes all arguments on unchanged.
 constexpr const char* same_types = "auto... cuda_on_cpu_arguments";
 
-/// Splits the arguments at commas only if one of them has no type of its own, because the compiler
-/// parses arguments more reliably than this function.
+/// Splits the arguments at commas only if an argument has no type of its own. Otherwise, the
+/// compiler splits them, which is more reliable.
 Arguments arguments_of(const Source& source, const Parts& parts) {
   std::vector<std::string> pieces;
   std::size_t begin = parts.opening + 1;
@@ -163,8 +163,9 @@ Arguments arguments_of(const Source& source, const Parts& parts) {
 
 }  // namespace
 
-/// An expression for all kernels that the name at a launch may denote. The result is empty if no
-/// such expression is needed, because the name denotes one kernel and all arguments have types.
+/// An expression for all kernels that the name at a launch may denote. The result is empty if the
+/// name denotes one kernel and all arguments have types, because the launch then needs no such
+/// expression.
 static std::string overloads_at(const std::string& kernel, const Arguments& arguments,
                                 std::size_t launch, Overloads& overloads) {
   // This is a call that returns a kernel. A name in parentheses may stand for several kernels.

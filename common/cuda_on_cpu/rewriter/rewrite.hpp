@@ -39,7 +39,7 @@ struct Refused : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
-/// The text in the parentheses of __launch_bounds__ or __cluster_dims__, by the name of the kernel.
+/// Maps the name of a kernel to the arguments of __launch_bounds__ or __cluster_dims__.
 using Promises = std::map<std::string, std::string, std::less<>>;
 
 using Names = std::set<std::string, std::less<>>;
@@ -75,7 +75,7 @@ Mark mark_at(const Source& source, std::size_t i);
 /// The variables of the declaration with a device mark; none if it declares a function.
 std::vector<std::string> marked_variables(const Source& source, std::size_t mark);
 
-/// Text to insert after each token, by token index.
+/// Maps the index of a token to the text to insert after the token.
 using Additions = std::map<std::size_t, std::string>;
 
 /// Kernels whose overloads a source defines in a single scope, without templates, default arguments
@@ -101,16 +101,16 @@ void rewrite_launch(Source& source, std::size_t launch, const Promises& clusters
 /// Rewrites the declaration that contains the __shared__ at a token.
 void rewrite_shared(Source& source, std::size_t i, bool guards);
 
-/// Code to be inserted after the kernels whose address the source takes, by the tokens that end the
-/// kernels. The code registers the parameter types of the kernels for launches by address.
+/// Code to insert after each kernel whose address the source takes; the key is the kernel's last
+/// token. The code registers the types of the parameters for launches by address.
 Additions find_noted_kernels(const Source& source);
 
 /// Checks the parameters of all kernels.
 /// \throws Refused if a parameter is a reference
 void check_kernels(const Source& source);
 
-/// The functions that only the host may call, by the tokens that open their bodies. A host function
-/// is at namespace scope, and no function of the same name has a device mark.
+/// Names of functions that only the host may call; the key is the token that opens the body. A host
+/// function is at namespace scope, and no function of the same name has a device mark.
 using HostFunctions = std::map<std::size_t, std::string>;
 HostFunctions find_host_functions(const Source& source);
 
@@ -151,11 +151,11 @@ void rewrite_looks(Source& source, std::size_t first, const std::vector<Body>& b
 /// Rewrites CUB's headers of the toolkit for the CPU device. Other system headers do not change.
 std::string with_cub(std::string text);
 
-/// Calls to insert at the beginning of a body: one if the body is that of a kernel, and one if the
-/// body calls code that is not analysed. The calls of the source must not have been rewritten yet.
+/// Calls to insert at the beginning of a body: one for the body of a kernel, and one for a body
+/// that calls code that is not analysed. The calls of the source must not have been rewritten yet.
 std::string mark_of_unseen(const Source& source, const Body& body);
 
-/// Replaces the asm statement at a token by calls of functions with the effect of its instructions.
+/// Replaces the asm statement at a token by function calls with the same effect.
 void rewrite_ptx(Source& source, std::size_t i);
 
 }  // namespace cuda_on_cpu::rewriter

@@ -50,7 +50,7 @@ std::size_t declaration_start(const Source& source, std::size_t i) {
   }
 }
 
-/// An array of unspecified size. The elements of the array may be arrays with `extents`.
+/// The declaration `type name[]extents`: an array of unspecified size.
 struct Declaration {
   std::string type, name, extents;
 };
@@ -76,8 +76,8 @@ Declaration declaration_of(const Source& source, std::size_t first, std::size_t 
   return {joined(parts.begin(), open - 1), open[-1], joined(open + 2, parts.end())};
 }
 
-/// Dereferences the pointer in casts of the array to a reference, such as
-/// `reinterpret_cast<T&>(name)` or `(T&)name`, up to the end of the enclosing block.
+/// Adapts casts to a reference after the array `name` has become a pointer: `(T&)name` becomes
+/// `(T&)*name`, up to the end of the enclosing block.
 void follow_in_casts(Source& source, std::size_t i, std::string_view name) {
   for (int depth = 0;; i = source.next(i)) {
     depth += source.is_sign(i, "{") - source.is_sign(i, "}");

@@ -33,8 +33,8 @@ bool names_stream(const Source& source, std::size_t first, std::size_t i) {
   return false;
 }
 
-/// The state of an open bracket: the number of '<' after the bracket, some of which may belong to
-/// templates, and the first token of the current statement.
+/// The state of an open bracket: the number of '<' after the bracket (some may belong to
+/// templates), and the first token of the current statement.
 struct Level {
   int less = 0;
   std::size_t statement = 0;

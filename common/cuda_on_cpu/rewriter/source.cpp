@@ -27,7 +27,7 @@ bool is_marker(std::string_view text, std::size_t i) {
   return i != text.npos && text[i] == '#';
 }
 
-/// The end of the white space at i, which also ends before a preprocessor line.
+/// The end of the white space that begins at i. A preprocessor line also ends white space.
 std::size_t end_of_space(std::string_view text, std::size_t i) {
   while (i < text.size() && is_space(text[i])) {
     ++i;

@@ -13,7 +13,7 @@
 
 namespace cuda_on_cpu::rewriter {
 
-/// The error of a rewriter that does not understand a part of the source.
+/// Thrown if the rewriter does not understand a part of the source.
 struct Unsure : std::runtime_error {
   using runtime_error::runtime_error;
 };

@@ -22,7 +22,7 @@ struct Settings {
   unsigned patience;    ///< CUDA_ON_CPU_PATIENCE: seconds of spinning after which a deadlock is
                         ///< assumed
   std::string report;   ///< CUDA_ON_CPU_REPORT: file for the report of an analysed program
-  bool quiet;           ///< CUDA_ON_CPU_QUIET: whether the report is written to this file only
+  bool quiet;           ///< CUDA_ON_CPU_QUIET: whether to write the report to its file only
   std::size_t blocks;   ///< CUDA_ON_CPU_BLOCKS: number of blocks to analyse in each launch
   Schedule schedule;    ///< CUDA_ON_CPU_SCHEDULE: order in which blocks and threads begin
 };

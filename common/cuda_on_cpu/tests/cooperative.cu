@@ -546,7 +546,7 @@ TEST(large_tiles_wait_by_themselves) {
 
 // --- Threads that run together by chance
 
-/// CUDA does not specify which threads run together, but all of them must agree on the group.
+/// CUDA does not specify which threads form a group, but all threads of a group must agree on it.
 __global__ void gather_positive(const int* in, int* count, int* gathered, int* wrong) {
   const int value = in[blockIdx.x * blockDim.x + threadIdx.x];
   if (value <= 0) return;

@@ -1,8 +1,8 @@
 """Tests that the source directories of the CPU device form layers: layers_test.py. Prints TAP.
 
 Each layer includes its own headers. The runtime and the driver also include the machine's headers, and the driver
-includes the runtime's. The analysis includes the headers of machine and runtime. These two call the analysis through
-an interface that belongs to no layer.
+includes the runtime's. The analysis includes the headers of the machine and of the runtime. The machine
+and the runtime call the analysis through an interface that belongs to no layer.
 """
 
 import pathlib

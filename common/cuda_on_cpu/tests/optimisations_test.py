@@ -129,8 +129,8 @@ def local_volatility(stage):
 
 
 def stays_on_chip(stage, factored):
-    """Yields the checks of stages 11 and 12: 12 on the common problem, and on one whose grids need clusters of 4 blocks,
-    with a cluster for each of 2 options."""
+    """Yields the checks of stages 11 and 12. Stage 12 solves the common problem, and a problem of 2 options whose grids need
+    a cluster of 4 blocks each."""
     many_options = 9  # with so many options, stage 12 has long segments, like stage 11
     in_thread_block, in_cluster = (stage(name, outer=many_options, numX=256, numY=32)
                                    for name in ("11_grid_per_block", "12_grid_per_cluster"))
@@ -226,8 +226,8 @@ def sweeps_one_grid(stage):
 
 
 def ata(stage):
-    """Yields the checks of the CUDA stages of AᵀA. The problem has one tile of stages 07 to 09, and 64 tiles of the
-    earlier stages."""
+    """Yields the checks of the CUDA stages of AᵀA. The problem consists of one tile in stages 07 to 09, and
+    of 64 tiles in the earlier stages."""
     names = ("03_naive_cuda", "04_tiled", "05_unrolled", "06_symmetric", "07_register_tiled",
              "08_double_buffered", "09_tensor_core")
     naive, tiled, unrolled, symmetric, registers, buffered, tensor = map(stage, names)
@@ -277,8 +277,8 @@ def ata(stage):
 
 
 def multiplies_residues(stage):
-    """Yields the checks of stages 10, 12 and 13 of AᵀA. The problem has three tiles of stage 10, and one of stages 12 and
-    13."""
+    """Yields the checks of stages 10, 12 and 13 of AᵀA. The problem consists of three tiles in stage 10, and
+    of one tile in stages 12 and 13."""
     moduli, side, cols = 15, 64, SETTINGS["ata"]["cols"]
     tiles, columns, kernel = cols // side * (cols // side + 1) // 2, 128 + 256, "multiply_residues"
     for rows in (128, 256):
@@ -372,8 +372,8 @@ def stays_in_registers(stage, number, name, n):
 
 
 def synchronises_rarely(stage, name, n):
-    """Yields the checks of stages 13 and 14: 64 steps per launch, whose warps read 128 pairs to keep 64. The number of
-    sectors is the minimum for the accessed data: lanes have four pairs each and access one at a time."""
+    """Yields the checks of stages 13 and 14. A launch executes 64 steps, in which each warp reads 128 pairs and keeps 64.
+    The number of sectors is the minimum for the accessed data: lanes have four pairs each and access one at a time."""
     number, blocked = name[:2], stage(name)
     launches = -(-n // 64)
     yield f"stage {number} launches one kernel per 64 steps, and two further kernels", (
@@ -824,7 +824,7 @@ def triangular_solve(stage):
 
 
 def cholesky(stage):
-    """Yields the checks of the CUDA stages of A = L Lᵀ, on two panels of 256 columns and half a third one."""
+    """Yields the checks of the CUDA stages of A = L Lᵀ, on two and a half panels of 256 columns."""
     panels, tiled, tensor = map(stage, ("06_panel_and_update", "07_tiled_update", "08_tensor_cores"))
     n, block, panel, tile = SETTINGS["cholesky"]["n"], 64, 256, 128
     steps = n // block

@@ -377,7 +377,7 @@ void run() {
 
 namespace one_byte_of_a_counter_cleared {
 
-/// Counts in memory of which one byte was cleared, as if cudaMemset took a number of elements.
+/// With the bug, only one byte of the counter is cleared, as if cudaMemset counted elements.
 __global__ void count(int* counter) {
   atomicAdd(counter, 1);  // planted: uninitialised read
 }

@@ -543,7 +543,7 @@ void run() {
 
 namespace added_to_another_block {
 
-/// Without clusters, each block is a cluster of its own. With the bug, block 1 uses rank 1.
+/// Without clusters, each block is a cluster with only rank 0. With the bug, block 1 uses rank 1.
 template <bool bug>
 __global__ void add() {
   __shared__ int sum;

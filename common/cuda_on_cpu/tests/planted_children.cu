@@ -189,7 +189,7 @@ __global__ void sum(const int* parts, int n, int* total) {
   *total = sum;
 }
 
-/// The last block starts a kernel that sums the parts of all blocks; with the bug, without a fence.
+/// The last block starts a kernel that sums all parts; with the bug, no fence precedes the launch.
 template <bool bug>
 __global__ void launch(int* parts, unsigned* done, int* total) {
   if (threadIdx.x > 0) return;

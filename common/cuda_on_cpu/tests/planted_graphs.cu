@@ -142,7 +142,7 @@ void run() {
 
 namespace left_memory_used_when_it_is_freed {
 
-/// With the bug, the program frees memory that a graph has left allocated before the last use.
+/// With the bug, the program frees memory of a graph before the last use of this memory.
 template <bool bug>
 void run() {
   const Buffer<int> out(count);

@@ -31,7 +31,7 @@ void run() {
 
 namespace ballot_in_a_branch {
 
-/// With the bug, the mask contains lanes that skip the branch and wait for the block.
+/// With the bug, the mask contains lanes that skip the branch and wait at a block barrier.
 template <bool bug>
 __global__ void count(int* out, int n) {
   const int lane = threadIdx.x;
@@ -141,7 +141,7 @@ void run() {
 
 namespace leader_of_active_lanes {
 
-/// One active lane adds for all active lanes; with the bug, lane 0 does, even if it is not active.
+/// One active lane adds for all active lanes; with the bug, lane 0 adds, even if inactive.
 template <bool bug>
 __global__ void slots(unsigned* counter, unsigned* out) {
   const int lane = threadIdx.x;

@@ -239,8 +239,8 @@ namespace first_of_many {
 
 constexpr int in_stretch = 256;  // elements whose accesses one thread checks
 
-/// A separate thread checks the accesses of the first block, which follow many other accesses. The
-/// first lane of the first block must still be reported.
+/// A separate thread checks the first block's reads of `x`, which follow many other reads. The
+/// report must still name the first lane of the first block.
 template <bool bug>
 __global__ void add(const int* known, const int* x, int* y) {
   const int t = static_cast<int>(threadIdx.x);

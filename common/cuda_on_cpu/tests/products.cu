@@ -156,7 +156,7 @@ namespace described {
 
 constexpr int m = 8, n = 12, k = 4;
 
-/// D = relu?(A^T B + bias)
+/// Computes D = AᵀB, followed by an optional bias and an optional ReLU function.
 class Described {
  public:
   Described(cublasLtEpilogue_t epilogue, const float* bias, int order = CUBLASLT_ORDER_COL) {

@@ -197,7 +197,7 @@ class Oracle {
   void add_edge(unsigned from, unsigned to) { next_[from].push_back(to); }
 
   /// Adds the nodes and edges of the host and the streams to the graph. Each step has three nodes:
-  /// for the host, for its beginning and for its end.
+  /// its place in the order of the host, its beginning and its end.
   void add_steps() {
     unsigned last_of[streams], event_of[events];
     std::fill_n(last_of, streams, none);
@@ -334,7 +334,7 @@ class Oracle {
       }
   }
 
-  /// Finds the writes of atomic variables, by variable and value.
+  /// Registers each write of an atomic variable under its variable and value.
   void find_writes() {
     for (unsigned i = 0; i < ops_.size(); ++i) {
       const Op& op = ops_[i];
@@ -372,7 +372,7 @@ class Oracle {
                                                                           : earlier->second[n];
   }
 
-  /// Orders an operation after every write of its variable, because it may have read from any of
+  /// Orders an operation after every write of its variable, as if it had read from each of
   /// them.
   void add_all_reads(unsigned i) {
     for (const auto& [key, write] : writes_) {
@@ -394,10 +394,10 @@ class Oracle {
       }
   }
 
-  /// Adds the order that a write establishes for an operation that has read from it. A release
-  /// write orders itself and all earlier accesses of its thread. Every write orders the accesses
-  /// before the last fence of its thread. Moreover, a write orders the accesses before fences of
-  /// other threads, if a barrier orders these fences before the write.
+  /// Adds the operations that precede `acquire` because `acquire` has read from `write`. These are
+  /// the write and all earlier accesses of its thread if it is a release, and for any write the
+  /// accesses before the last fence of its thread. The accesses before a fence of another thread
+  /// also precede `acquire` if a barrier orders this fence before the write.
   /// \param acquire the node that acquires
   void add_release(unsigned write, unsigned acquire, bool is_near) {
     const Op& op = ops_[write];

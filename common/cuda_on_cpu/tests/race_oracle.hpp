@@ -41,7 +41,7 @@ enum Kind : std::uint8_t {
   meet_warp,
   meet_block,
   meet_gang,    ///< barrier of the blocks of a cluster, or of a cooperative grid
-  arrive_gang,  ///< the two halves of the same barrier
+  arrive_gang,  ///< the two halves of a split barrier
   wait_gang,
   shuffle,
   finish,  ///< the thread ends
@@ -74,7 +74,7 @@ constexpr unsigned plain_bytes = 48;
 
 struct Kernel {
   unsigned blocks = 1, threads = 1;
-  unsigned gang = 1;                       ///< number of blocks in a cluster, or of all blocks if
+  unsigned gang = 1;                       ///< number of blocks in a cluster, or in the grid if
                                            ///< cooperative
   bool cooperative = false;                ///< whether the launch is cooperative, or has clusters
   std::vector<std::vector<Op>> of_thread;  ///< operations of each thread of the grid
@@ -139,9 +139,10 @@ inline Byte byte_of(Space space, unsigned block, unsigned offset) {
   return (space == shared ? unsigned{shared} + block : unsigned{space}) * memory_bytes + offset;
 }
 
-/// The bytes with races, by certainty. In two cases the happens-before order is uncertain:
-/// - A plain write to an atomic variable races with its atomic operations. The value that an
-///   operation has read is then undefined, and so is the order that it establishes.
+/// The bytes with certain races, and the bytes with possible races. In two cases the happens-before
+/// order is uncertain:
+/// - A plain write to an atomic variable races with its atomic operations. Both the value that an
+///   operation reads and the order that the read establishes are then undefined.
 /// - An atomic operation happens before the write that a later operation has read from, but not
 ///   before the fence that precedes this write. Programs nevertheless rely on the order of the
 ///   atomic operation before later accesses to its variable, for example when the last block resets
@@ -149,8 +150,7 @@ inline Byte byte_of(Space space, unsigned block, unsigned offset) {
 struct Racy {
   std::set<Byte> certain;   ///< races even under the maximal order, in which every uncertain order
                             ///< holds
-  std::set<Byte> possible;  ///< races under the minimal order, in which a write precedes only
-                            ///< accesses that follow its read
+  std::set<Byte> possible;  ///< races under the minimal order, in which no uncertain order holds
 };
 Racy racy_bytes(const Program& program, const std::vector<Op>& ops, const std::vector<Seen>& seen);
 

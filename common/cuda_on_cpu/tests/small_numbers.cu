@@ -1,6 +1,6 @@
 /// \file
 /// Formats of 16, 8, 6 and 4 bits: each conversion is compared with a search among all values of
-/// the format, and the functions of half and bfloat16 with double precision.
+/// the format, and each function of half and bfloat16 with a result in double precision.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -59,7 +59,7 @@ std::vector<float> random_floats(std::size_t count, int smallest, int largest) {
 
 // --- Formats with a sign, an exponent and a fraction
 
-/// The finite values of a format without the sign, by bit pattern, according to its definition.
+/// The non-negative finite values of a format, in the order of their bit patterns.
 std::vector<double> sizes_of(int exponent_bits, int fraction_bits, int left_out) {
   std::vector<double> sizes;
   const int bias = (1 << (exponent_bits - 1)) - 1, in_binade = 1 << fraction_bits;
@@ -91,7 +91,7 @@ int search(const std::vector<double>& sizes, double size, bool towards_zero) {
 
 struct Format {
   int exponent_bits, fraction_bits, left_out;  ///< `left_out` encodings are not finite values
-  int beyond;                                  ///< bits if too large; -1: largest finite value
+  int beyond;                                  ///< result of an overflow; -1: largest finite value
   bool towards_zero = false;
 
   int bits(float value) const {
@@ -255,7 +255,7 @@ __nv_bfloat16 from_bits<__nv_bfloat16>(unsigned short bits) {
 double number(__half x) { return __half2float(x); }
 double number(__nv_bfloat16 x) { return __bfloat162float(x); }
 
-/// The number of steps between adjacent values of a format that lead from x to y.
+/// The distance from x to y, counted in adjacent values of the format.
 template <typename Half>
 int distance(Half x, Half y) {
   const auto place = [](Half of) {
@@ -339,7 +339,7 @@ TEST(functions_of_bfloat16) { expect_functions<__nv_bfloat16>(); }
 
 HALF_FUNCTION(Maximum, return __hmax(x.a, x.b))
 HALF_FUNCTION(MinimumOrNan, return __hmin_nan(x.a, x.b))
-/// Each comparison as a bit: eq, ne, lt, le, gt, ge, and the same six that are true for NaN.
+/// The results of twelve comparisons as bits: eq, ne, lt, le, gt, ge, and their unordered variants.
 template <typename Half>
 struct Comparisons {
   __device__ unsigned operator()(Pair<Half> x) const {

@@ -66,7 +66,7 @@ TEST(blocks_run_side_by_side) {
 
 __constant__ int factors[4];
 
-/// Sums values that all blocks read, in shared and in local memory.
+/// Sums values in shared and in local memory. All blocks read the same values.
 __global__ void fold(const int* in, int* out) {
   extern __shared__ int sums[];
   int mine[4];

@@ -91,7 +91,7 @@ __device__ inline void add_product(float (&sum)[128], const float* a, const floa
   staircase::wgmma_tf32_m64n256k8(sum, a, ka, b, kb);
 }
 
-/// Computes c += a bᵀ over bytes [begin, end) of the rows of a, and bytes `further` later of b.
+/// Computes c += a bᵀ over bytes [begin, end) of rows of a; rows of b begin `further` bytes later.
 /// Each warpgroup has 64 rows of a, and all share b. Matrices have the layout of shared memory.
 template <typename Number, unsigned begin, unsigned end, unsigned further>
 __global__ void __launch_bounds__(256) multiply(const Number* a, const Number* b, Sum<Number>* c) {

@@ -48,9 +48,9 @@ class MicroPanels {
 
 // [multiply_micro_panels]
 /// Computes a tile of c: the sum of the products of `depth` columns of a with `depth` rows of b.
-/// Both a and b are micro-panels, in which the elements of column k of a, or of row k of b, are
-/// contiguous, and column or row k + 1 follows. The sums are added to c if `is_added` is true, and
-/// stored in c otherwise. Rows of c are `stride` elements apart.
+/// Both a and b are micro-panels: the elements of column k of a, and of row k of b, are contiguous,
+/// and the next column or row follows. The sums are added to c if `is_added` is true, and stored in
+/// c otherwise. Rows of c are `stride` elements apart.
 template <int bytes, typename T>
 [[gnu::always_inline]] inline void multiply_micro_panels(const T* a, const T* b, std::size_t depth,
                                                          T* c, std::size_t stride, bool is_added) {

@@ -84,7 +84,7 @@ def where(finding):
 
 
 def marked(finding):
-    """The line numbers of a finding, by file."""
+    """Maps each file to the line numbers of a finding."""
     places = {}
     for file, line in ((finding["file"], finding["line"]), (finding["other_file"], finding["other_line"])):
         if line:

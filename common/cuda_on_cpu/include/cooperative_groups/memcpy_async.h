@@ -9,8 +9,8 @@
 
 namespace cooperative_groups {
 
-/// The alignment in bytes that a copy may assume: the alignment of its type, or the alignment that
-/// the type of its size (cuda::aligned_size_t) guarantees.
+/// The alignment in bytes that a copy may assume: the alignment of `Value`, or the alignment that
+/// cuda::aligned_size_t guarantees.
 template <typename Value, typename Size>
 struct AlignmentOfCopy {
   static constexpr std::size_t value = alignof(Value);

@@ -107,7 +107,7 @@ Real<Value> modulus(Value x) {
   else
     return std::fabs(x);
 }
-/// Returns a diagonal element of a Hermitian matrix without its imaginary part.
+/// Returns the real part of a diagonal element of a Hermitian matrix.
 template <typename Value>
 Value real_part(Value x) {
   if constexpr (is_complex<Value>)

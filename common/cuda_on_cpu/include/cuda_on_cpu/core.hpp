@@ -157,8 +157,8 @@ constexpr void leaves_analysis() {
   if (!__builtin_is_constant_evaluated()) end_trial();
 }
 
-/// Marks the beginning of a kernel. A function that the thread enters afterwards was therefore not
-/// inlined into the kernel.
+/// Marks the beginning of a kernel. A function that the thread enters later has not been inlined
+/// into the kernel.
 void enters_kernel();
 
 /// The return addresses of the active calls, innermost first, as a `std::vector<const void*>`.
@@ -232,7 +232,8 @@ Invocation invocation(Kernel kernel, const Arguments&... arguments) {
 
 /// Suspends the kernel that the calling thread executes. Until `return_to_kernel`, the work of the
 /// thread counts as work of the runtime.
-/// \returns a handle of the thread for `return_to_kernel`, or null if the host calls
+/// \returns a handle of the thread for `return_to_kernel`, or null if a host thread calls the
+/// function
 void* leave_kernel();
 void return_to_kernel(void* thread);
 
@@ -344,9 +345,10 @@ constexpr bool is_sole() {
     return false;
 }
 
-/// Launches the kernel that a source names. If all arguments are passed as bytes, the types of the
-/// parameters need not be known. Otherwise, an overload or instance of the kernel must have exactly
-/// the types of the arguments. If there is no such kernel, each thread copies the arguments.
+/// Launches the kernel that a source names. If the types of the kernel's parameters are known, the
+/// caller of the launch copies the arguments: the kernel has no overloads, or an overload has
+/// exactly the types of the arguments. Otherwise, or if all arguments are passed as bytes, each
+/// thread copies the arguments.
 template <typename Kernel, typename Choose, typename... Arguments>
 __forceinline__ cudaError submit_named(const char* name, const Configuration& configuration,
                                        Kernel kernel, [[maybe_unused]] const Choose& choose,

@@ -85,8 +85,8 @@ class TemporaryStorage {
   std::uintptr_t next_;
 };
 
-/// The size in bytes of the temporary storage that CUB would need for data of its thread blocks, in
-/// a scan of `count` items or a similar algorithm.
+/// The total size in bytes of CUB's data per thread block in temporary storage, for `count` items.
+/// Scans and similar algorithms need this storage.
 constexpr std::size_t storage_of_blocks(std::size_t count) {
   return TemporaryStorage::alignment * (1 + count / 32768);
 }

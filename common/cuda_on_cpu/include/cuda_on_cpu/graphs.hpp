@@ -39,7 +39,7 @@ class KernelFunction {
                                   std::index_sequence_for<Parameters...>());
         }),
         takes_arguments_(sizeof...(Parameters) > 0) {}
-  /// Keeps only the address of any other function.
+  /// Converts from a function that is not a kernel. Only the address is stored.
   template <typename Function>
   KernelFunction(Function* address) : address_((void*)address) {}
   operator void*() const { return address_; }

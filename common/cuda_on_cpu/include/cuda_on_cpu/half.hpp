@@ -246,8 +246,8 @@ Half<Format> rectified(Half<Format> a) {
                                        cuda_on_cpu::given<cuda_on_cpu::Half2<Format>> c) { \
     return {name(a.x, b.x, c.x), name(a.y, b.y, c.y)};                                     \
   }
-/// Comparisons of two values, of each element of a pair (with the result 1 or 0, or a mask), and of
-/// both elements of a pair.
+/// Compares two values or two pairs. The result for two pairs is a pair with elements 1 or 0, a
+/// mask, or whether the comparison is true for both elements.
 #define CUDA_ON_CPU_HALF_COMPARISON(name, both_name, value)                                        \
   template <typename Format>                                                                       \
   bool name(cuda_on_cpu::Half<Format> a, cuda_on_cpu::given<cuda_on_cpu::Half<Format>> b) {        \

@@ -55,7 +55,7 @@ inline constexpr char mark_of_analysed_image[] = "cuda-on-cpu image 1 analysed";
 struct ImageHead {
   const ImageEntry* entries;     ///< list of entries, the last entry of the source first
   const char* constants;         ///< section of __constant__ variables; null if absent
-  const char* end_of_constants;  ///< end of this section
+  const char* end_of_constants;  ///< end of the __constant__ variables
   // The loader sets the following members.
   std::size_t shared_offset;  ///< offset of this image in the shared memory of all images
   std::size_t tls_module;     ///< index of the image among modules with thread-local variables

@@ -1,7 +1,7 @@
 /// \file
 /// Reference-counted objects and lists, for use in headers that user programs include. These
-/// headers include no header of the C++ library that nvcc's headers omit. A program with `using
-/// namespace std` may therefore define its own `vector` or `function`.
+/// headers include only those headers of the C++ library that nvcc's headers include as well. A
+/// program with `using namespace std` may therefore define its own `vector` or `function`.
 
 #pragma once
 

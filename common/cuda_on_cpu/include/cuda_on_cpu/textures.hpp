@@ -213,16 +213,16 @@ char* surface_texel(cudaSurfaceObject_t surface, int dimensions, int x, int y, i
 struct PlainImage {
   static constexpr cudaTextureObject_t none = ~0ULL;
 
-  cudaTextureObject_t by_one = none;   ///< the texture if its fetches read one texel; `none` after
-                                       ///< its destruction
-  cudaTextureObject_t between = none;  ///< the texture if its fetches interpolate; `none` after its
-                                       ///< destruction
+  cudaTextureObject_t by_one = none;   ///< handle of a texture whose fetches read one texel; `none`
+                                       ///< after its destruction
+  cudaTextureObject_t between = none;  ///< handle of a texture whose fetches interpolate; `none`
+                                       ///< after its destruction
   const char* data = nullptr;
   std::size_t element = 0, pitch = 0, slice = 0;
   float scale[3] = {}, extent[3] = {};  ///< scale factor and upper bound of each coordinate
 };
 
-/// The most recently used textures, indexed by the handle modulo most_plain_images.
+/// The most recently used textures, at the index `handle % most_plain_images`.
 inline constexpr unsigned most_plain_images = 8;
 extern __thread const PlainImage* plain_images[most_plain_images] CUDA_ON_CPU_OF_PROGRAM;
 

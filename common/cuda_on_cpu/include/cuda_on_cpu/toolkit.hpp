@@ -1,6 +1,6 @@
 /// \file
-/// Configures the headers of the toolkit (libcu++, Thrust and CUB), if they are installed, for a
-/// plain C++ compiler.
+/// If the toolkit is installed, configures its headers (libcu++, Thrust and CUB) for a plain C++
+/// compiler.
 
 #pragma once
 

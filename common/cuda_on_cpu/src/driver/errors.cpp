@@ -131,7 +131,7 @@ const ErrorText* text_of(CUresult error) {
   return nullptr;
 }
 
-/// The reason for the last failure of a driver call in this thread; empty if none was given.
+/// The reason for the last failure of a driver call in this thread; empty if the reason is unknown.
 std::string& reason() {
   thread_local auto& reason = indestructible<std::string>();
   return reason;

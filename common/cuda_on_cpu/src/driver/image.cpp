@@ -49,8 +49,8 @@ Segments segments_of(const char* base) {
   return all;
 }
 
-/// Whether no other image has addresses with the same lower 32 bits. The analysis identifies an
-/// instruction by the lower 32 bits of its distance from the program.
+/// Whether no other image has an address with the same lower 32 bits as an address in a range. The
+/// analysis identifies an instruction by the lower 32 bits of its distance from the program.
 bool is_apart(const char* begin, const char* end) {
   const auto half = [](const char* address) {
     return static_cast<std::uint32_t>(address - program().begin);
@@ -96,8 +96,8 @@ const char* base_of(const Opened& opened) {
   return reinterpret_cast<const char*>(map->l_addr);
 }
 
-/// Loads an image at addresses whose lower halves no other image uses. A copy at other addresses
-/// stays loaded, so that the next attempt cannot get the same addresses.
+/// Loads an image at addresses whose lower halves no other image uses. A copy at unsuitable
+/// addresses stays loaded, so that the next attempt gets other addresses.
 Opened open_apart(std::string_view bytes) {
   for (int attempt = 0; attempt < 16; ++attempt) {
     Opened opened = open_image(bytes);

@@ -29,8 +29,8 @@ using Guard = std::scoped_lock<RuntimeMutex>;
 
 constexpr std::size_t granularity = std::size_t{2} << 20;
 
-/// The description of physical memory, for processes that import its file. The label follows the
-/// memory in the file.
+/// Describes physical memory to the processes that import it as a file. In this file, the label
+/// follows the memory.
 struct Label {
   std::uint64_t mark;
   std::uint64_t bytes;

@@ -14,7 +14,7 @@ alignas(1024) __thread char cuda_on_cpu_shared_of_images[cuda_on_cpu::shared_cap
 namespace cuda_on_cpu {
 namespace {
 
-/// The end of each allocated segment by its beginning, as offsets in bytes.
+/// Maps the beginning of each allocated segment to its end; both are offsets in bytes.
 std::map<std::size_t, std::size_t>& segments() {
   static auto& segments = indestructible<std::map<std::size_t, std::size_t>>();
   return segments;

@@ -17,7 +17,7 @@ inline constexpr std::size_t shared_capacity = std::size_t{512} << 10;
 std::optional<std::size_t> allocate_segment(std::size_t bytes, std::size_t alignment);
 void free_segment(std::size_t begin);
 
-/// The offset, in bytes, of the area of all segments in the thread-local variables.
+/// The offset, in bytes, of the first segment from the beginning of the thread-local variables.
 std::size_t first_segment();
 
 }  // namespace cuda_on_cpu

@@ -45,8 +45,9 @@ constexpr std::uint64_t idle_yields_before_host = 1 << 6;
 constexpr std::uint64_t idle_yields_of_system = 1 << 6;
 constexpr std::uint64_t stack_end_mark = 0x5374'6169'7243'6173;
 
-/// Protects the lowest whole page of a stack, so that an overflow causes a fault. As a process can
-/// protect only a limited number of pages separately, a mark at the end guards the other stacks.
+/// Protects the lowest whole page of a stack, so that an overflow causes a fault. A process can
+/// protect only a limited number of pages separately. Every stack therefore has a mark at its end
+/// as well.
 void protect_end(char* stack) {
   constexpr std::uintptr_t page = 4096;
   constexpr unsigned most = 8192;
@@ -96,8 +97,8 @@ void make_current(Thread* thread) {
   current_thread_index = thread->index;
 }
 
-/// Prefetches the top of the stack of a thread that will run soon, and the thread that follows it
-/// in its queue.
+/// Prefetches the stack top of `thread`, which will run soon, and the next thread in the
+/// queue.
 void fetch_stack(const Thread& thread) {
   constexpr std::size_t line = 64, lines = 4;
   __builtin_prefetch(thread.next);
@@ -140,7 +141,7 @@ uint3 index_of(unsigned rank, const dim3& extent) {
 /// The threads that synchronise at a barrier: the threads of the block or of its whole gang.
 enum class Scope : unsigned { block, gang };
 
-/// Lets the block arrive at the barrier of its gang, after all its threads have arrived there.
+/// Lets the block arrive at the barrier of its gang, after all threads of the block have arrived.
 void arrive_at_gang() {
   Block& b = *block;
   b.gang_arrivals = 0;
@@ -261,7 +262,7 @@ void release_others() {
   if (b.at_barrier_count > 0 && b.at_barrier_count == b.living) open_barrier(nullptr);
 }
 
-/// Ends a thread. A thread whose accesses are not checked yet waits without a stack.
+/// Ends a thread. A thread whose accesses are not checked yet gives up its stack and waits.
 void finish(Thread* thread) {
   Warp& warp = *thread->warp;
   const unsigned me = 1u << thread->lane;
@@ -289,8 +290,8 @@ void begin(Thread* thread) {
   current_thread_index = thread->index;
 }
 
-/// Runs the threads of a block as long as none of them waits. Until then, nothing depends on the
-/// number of living threads, so they need not be counted one by one.
+/// Runs the threads of a block as long as none of them waits. Before the first wait, nothing
+/// depends on the number of living threads, so ended threads are not counted.
 void run_threads_that_do_not_wait(Block& b) {
   const Launch& launch = *b.launch;
   while (b.started < launch.threads) {

@@ -88,19 +88,19 @@ struct Details {
                                         ///< committed
   bool asked_for_active = false;        ///< whether the thread has ever called __activemask
   const void* last_volatile = nullptr;  ///< the volatile variable that the thread read last; the
-                                        ///< next member is its number of writes at that time
+                                        ///< next member counts its writes before that read
   std::uint64_t last_volatile_writes = 0;
   std::uint32_t last_volatile_read = 0;   ///< the instruction of the last volatile read
-  std::uint32_t last_volatile_load = 0;   ///< the instruction of that read, or 0 after a later
-                                          ///< volatile write
+  std::uint32_t last_volatile_load = 0;   ///< `last_volatile_read`, or 0 if a volatile write has
+                                          ///< followed
   bool last_volatile_waits = false;       ///< whether the last volatile read belonged to a loop
                                           ///< that waits
   std::uint32_t last_volatile_store = 0;  ///< the instruction of the last write of a volatile
                                           ///< variable, or 0
   bool waits = false;                     ///< whether the thread evaluates the condition of a loop
                                           ///< that only waits
-  bool has_waited = false;                ///< whether the thread has ever waited for a volatile
-                                          ///< variable in such a loop
+  bool has_waited = false;                ///< whether the thread has ever waited in a loop for a
+                                          ///< volatile variable
   cudaError last_error = {};              ///< the last error of the thread's calls of the runtime
 };
 
@@ -113,8 +113,7 @@ struct Warp {
   unsigned arriving = 0;    ///< lanes of `pending` that arrive at a barrier of the block once their
                             ///< accesses are checked
   unsigned ending = 0;      ///< lanes of `pending` that finish once their accesses are checked
-  unsigned gathering = 0;   ///< lanes that determine which other lanes have reached the same
-                            ///< instruction
+  unsigned gathering = 0;   ///< mask of the lanes that wait in gathered_lanes()
   unsigned running = 0;     ///< number of lanes that neither wait nor have finished
   std::uint32_t epoch = 0;  ///< number of operations that ordered memory within the warp
   std::uint32_t clock = 0;  ///< `Block::clock` at the last operation counted by `epoch`
@@ -174,7 +173,7 @@ struct Block {
   unsigned at_barrier_count = 0;
   unsigned gang_arrivals = 0;    ///< number of threads that have arrived at the barrier of the gang
                                  ///< and wait for it later
-  bool arrives_split = false;    ///< whether any thread has arrived without waiting
+  bool arrives_split = false;    ///< whether any thread has arrived early, to wait later
   bool has_arrived = false;      ///< whether all threads have arrived at the gang's current barrier
   std::uint32_t gang_phase = 0;  ///< the phase of the gang for which the threads wait
   std::uint32_t gang_waits = 0;  ///< number of barriers of the gang for which the threads have
@@ -204,7 +203,7 @@ struct Block {
                                          ///< analysis
   analysis::AccessLog* logs = nullptr;   ///< access logs, one per warp
   bool uses_tiles = false;               ///< whether the threads use tiles of more than one warp
-  bool narrow = false;  ///< whether the current access is atomic in block scope only
+  bool narrow = false;             ///< whether the current access is atomic in block scope only
   analysis::Among releases = {};   ///< the scope in which the current access has release order
   const void* expected = nullptr;  ///< address of the value with which the current access compares
   std::vector<unsigned> order;     ///< ranks in the order in which the threads begin; empty: in
@@ -303,8 +302,8 @@ void go_on(Warp& warp, unsigned lanes);
 /// After several idle iterations, other threads run.
 void note_spin(bool idle);
 
-/// Whether the block's threads have only waited in loops for a long time. The lanes of a warp then
-/// no longer wait for the lanes that are in such loops.
+/// Whether, for a long time, no thread of the block has done anything but wait in a loop. The lanes
+/// of a warp then no longer wait for the lanes that are in such loops.
 inline bool waits_in_loops() { return block->idle_yields > yields_in_step; }
 
 /// Lets a waiting thread run again.

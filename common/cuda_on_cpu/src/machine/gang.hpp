@@ -34,7 +34,7 @@ struct Turns {
 
   std::mutex mutex;
   std::condition_variable changed;  ///< notified when a turn or a gang changes
-  std::vector<bool> runnable;       ///< whether a block waits for its turn, by index
+  std::vector<bool> runnable;       ///< whether block i waits for its turn
   unsigned turn = 0;
   bool taken = false;
 };
@@ -70,7 +70,7 @@ class Gang {
   void send(unsigned rank, Parcel parcel);
   std::vector<Parcel> parcels_for(unsigned rank);
 
-  /// Whether only one block has not left.
+  /// Whether all blocks but one have left.
   bool has_one_left();
 
   /// Lets another block run, if only one block may run at a time.
@@ -80,7 +80,7 @@ class Gang {
   void fail();
   bool failed() const { return failed_; }
 
-  /// Whether a block failed and has reported the error.
+  /// Whether the error of the gang has been reported.
   bool is_told() const { return told_; }
 
   std::uint32_t phase() const { return phase_; }

@@ -21,13 +21,13 @@ namespace {
 
 constexpr int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
-/// The previous handlers of the signals, by signal number.
+/// The previous signal handlers, indexed by signal number.
 struct sigaction before[32];
 
 bool is_code(const void* place) { return place >= &__executable_start && place < &etext; }
 
-/// The instruction that caused a fault. If the fault occurred in a library of the host or at an
-/// invalid target of a call, the instruction is the call.
+/// The instruction that caused a fault. For a fault in a host library, or at the invalid target of
+/// a call, the result is the call.
 const void* place_of_fault(void* context) {
   const void* here = instruction_at(context);
   return is_code(here) ? here : caller_at(context);

@@ -106,7 +106,7 @@ void prepare(Launch& launch, const Launches& all) {
   analysis::launch_begins(launch);
 }
 
-/// Runs a launch whose blocks the threads of the crew execute one after the other. As soon as some
+/// Runs a launch. Each thread of the crew executes one block after the other. As soon as some
 /// blocks wait in loops, launches of other devices run as well.
 class Devices {
  public:
@@ -209,8 +209,8 @@ class Devices {
       }
   }
 
-  /// \returns whether more blocks of the launch began, and the launch does not run concurrently
-  /// with the host
+  /// \returns whether more blocks of this launch began instead of other launches; false if the
+  /// launch runs concurrently with the host
   bool call_others(Share& share) {
     const std::scoped_lock lock(mutex_);
     const bool is_beside_host = share.launch.is_beside_host;

@@ -125,7 +125,8 @@ Position position_in_b(int lane, int index, int element, int packed) {
 /// The position of element i of a fragment of C, for every element type.
 Position position_in_c(int lane, int i) { return {lane / 4 + 8 * (i / 2), 2 * (lane % 4) + i % 2}; }
 
-/// The matrices of one product. Elements of lanes that take no part are NaN or the largest value.
+/// The matrices of one product. Elements of lanes that take no part are NaN or, for integers, the
+/// largest value.
 template <typename FactorType, typename SumType, int most_depth>
 struct Matrices {
   using Factor = FactorType;
@@ -150,8 +151,8 @@ double dot(const MatrixProduct& p, const Doubles& m, int row, int column) {
   return sum;
 }
 
-/// The product of two factors with at most 19 bits each is exact in float. A sum of type f16 is
-/// rounded once, at the end.
+/// The product of two elements of f16, bf16 or tf32 is exact in float. A sum of type f16 is rounded
+/// once, at the end.
 using Floats = Matrices<float, float, 32>;
 double dot(const MatrixProduct& p, const Floats& m, int row, int column) {
   float sum = m.c[row][column];
@@ -173,8 +174,8 @@ double dot(const MatrixProduct& p, const Integers& m, int row, int column) {
 }
 
 /// Calls `visit(word, element, position)` for each element of a matrix in the records of the
-/// participating lanes. `offset` is the index of the first register of the matrix. `place` passes
-/// on the position of an element if the element belongs to this product.
+/// participating lanes. `offset` is the index of the first register of the matrix. `place(lane,
+/// index, element, then)` calls `then(position)` if the element belongs to this product.
 template <typename Visit, typename Place>
 void visit_elements(void* const* records, ElementType type, int offset, int count, Visit visit,
                     Place place) {

@@ -13,8 +13,8 @@
 namespace cuda_on_cpu {
 
 /// Schedules the blocks of a launch. A block is identified by its position in the order in which
-/// blocks begin (`turn`). An analysed block runs when all earlier blocks have ended, concurrently
-/// with some later ones.
+/// blocks begin (`turn`). An analysed block begins when all earlier blocks have ended. Later blocks
+/// may run concurrently.
 class SideBySide {
  public:
   /// Waits until a block may begin.
@@ -43,12 +43,12 @@ class SideBySide {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  unsigned begun_ = 0;          ///< number of blocks before the first one that has not begun
-  std::set<unsigned> ahead_;    ///< blocks that have begun although an earlier one has not
+  unsigned begun_ = 0;          ///< position of the first block that has not begun
+  std::set<unsigned> ahead_;    ///< positions of blocks that have begun out of order
   unsigned next_ahead_ = 0;     ///< the next position to examine for a block that may begin early
   std::set<unsigned> beside_;   ///< blocks that run concurrently
   std::set<unsigned> waiting_;  ///< blocks that wait to continue alone
-  bool alone_ = false;          ///< whether an analysed block runs, or one that continues alone
+  bool alone_ = false;          ///< whether an analysed block or a block that continues alone runs
   bool in_order_ = false;       ///< whether the order of blocks has mattered
   bool failed_ = false;
 };

@@ -46,7 +46,7 @@ struct ChildrenOfBlock {
   std::vector<Child> children = {}, tails = {};
 };
 
-/// All operations that the blocks of a grid launched, by the linear index of the block.
+/// All operations that a grid launched; the key is the linear index of the block.
 struct Children {
   std::map<unsigned, ChildrenOfBlock> of_blocks;
   std::size_t launches = 0;
@@ -135,7 +135,7 @@ Refusal add(ChildrenOfBlock& all, const Thread& thread, cudaStream_t stream,
   return {};
 }
 
-/// The reason why a kernel may not launch another operation, independently of the operation's kind.
+/// The reason why the running kernel may not launch another operation; no error if it may.
 Refusal refusal_by_number(bool is_tail) {
   if (block->launch->configuration.cooperative)
     return {cudaErrorNotPermitted,

@@ -9,15 +9,15 @@
 
 namespace cuda_on_cpu {
 
-/// The context that this host thread uses. It is the context set by `work_in_context` or, if that
-/// context belongs to a device other than the current one, the primary context of the current
+/// The context that this host thread uses: the context set by `work_in_context` if it
+/// belongs to the current device; otherwise, the primary context of the current
 /// device.
 std::uint32_t current_context_number();
 void work_in_context(int device, std::uint32_t number);
 
 /// Synchronises all devices and ends the objects of a context: streams, events and modules. Frees
 /// the memory of the context.
-/// \param place the call of the program
+/// \param place the call site in the program
 void end_context(int device, std::uint32_t number, const void* place);
 
 /// Ends the objects of a device's primary context, and resets its errors and its peer access.

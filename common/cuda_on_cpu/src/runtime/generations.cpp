@@ -10,7 +10,7 @@
 namespace cuda_on_cpu {
 namespace {
 
-/// A grid with its tail launches and, in turn, the tail launches of these; or a copy or a memset.
+/// A copy, a memset, or a grid with all its direct and indirect tail launches.
 struct Line {
   std::uint32_t root;  ///< the host operation from which the line descends
   unsigned depth = 0;  ///< number of ancestor lines

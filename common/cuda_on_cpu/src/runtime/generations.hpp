@@ -1,9 +1,9 @@
 /// \file
 /// The happens-before order of the work that kernels launch, for the analysis.
 ///
-/// A tail launch continues the grid that launched it. A grid, its tail launches and, in turn, the
-/// tail launches of these form a line. Each grid of a line is complete, with all the work that it
-/// launched, before the next grid begins. All other work that a kernel launches begins a new line.
+/// A tail launch continues the grid that launched it. A grid and all its direct and indirect tail
+/// launches form a line. Each grid of a line is complete, with all the work that it launched,
+/// before the next grid begins. All other work that a kernel launches begins a new line.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace cuda_on_cpu {
 
-/// The number of completed operations in each stream of a block, by the index of the stream.
+/// Maps the index of a block's stream to the number of completed operations in the stream.
 using StreamClock = std::map<std::uint32_t, std::uint32_t>;
 
 /// The origin of an operation that a kernel launched.

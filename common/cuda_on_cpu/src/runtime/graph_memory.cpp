@@ -23,7 +23,7 @@ struct Use {
   std::size_t bytes;
 };
 
-/// The memory of a device for graphs. The memory grows with the concurrent need of the graphs, and
+/// The device memory that graphs use. The memory grows with the concurrent need of the graphs, and
 /// is returned to the device on request.
 struct Account {
   std::size_t taken = 0, most_used = 0, most_taken = 0;
@@ -85,8 +85,8 @@ struct Need {
   std::size_t now = 0, most = 0;
 };
 
-/// The memory that an executable graph needs, by device. Freeing memory of another graph does not
-/// reduce this need.
+/// The memory that an executable graph needs on each device. Freeing memory of another graph does
+/// not reduce this need.
 std::map<int, Need> needs_of(const GraphMemory& memory,
                              const std::vector<OperationPointer>& operations) {
   std::map<int, Need> needs;

@@ -49,7 +49,7 @@ cudaError_t allocate_in_graph(void** pointer, std::size_t bytes, CUstream_st& st
 /// counts as freed immediately.
 cudaError_t free_in_stream(Allocation& allocation, CUstream_st& stream, const void* place);
 
-/// Records that memory is freed that the launch of a graph has left allocated.
+/// Records the freeing of memory that the launch of a graph left allocated.
 void forget_left(const Allocation& allocation);
 
 /// Whether the program may still free an allocation.

@@ -17,7 +17,7 @@ using Guard = std::scoped_lock<RuntimeMutex>;
 constexpr int kinds_of_limits = cudaLimitPersistingL2CacheSize + 1;
 using Limits = std::array<std::size_t, kinds_of_limits>;
 
-/// The limits of a device, by cudaLimit, in bytes or counts.
+/// The limits of a device in bytes or counts, indexed by cudaLimit.
 Limits& limits_of(int device) {
   constexpr std::size_t kilobyte = 1 << 10, megabyte = 1 << 20;
   static auto& all =

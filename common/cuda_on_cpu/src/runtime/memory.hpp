@@ -30,8 +30,7 @@ struct Allocation {
   bool is_borrowed = false;                    ///< whether the memory belongs to another process
   std::shared_ptr<SharedFile> file = nullptr;  ///< the file that shares the memory with other
                                                ///< processes, or null
-  const void* pool = nullptr;                  ///< the pool of the allocation, if the call named
-                                               ///< one
+  const void* pool = nullptr;                  ///< the pool that the allocating call named, or null
   std::uint32_t context = 0;                   ///< the context whose end frees the memory
   bool is_leaving = false;                     ///< whether a stream has an operation that frees the
                                                ///< memory

@@ -73,7 +73,8 @@ struct Clique {
   std::vector<ncclComm_t> members;     ///< null if a rank has not joined or is destroyed
   std::vector<std::thread::id> users;  ///< the last calling thread of each rank
   int joined = 0;
-  std::map<std::pair<int, int>, std::deque<Side>> sends, receives;  ///< unmatched requests, by sender and receiver
+  std::map<std::pair<int, int>, std::deque<Side>> sends, receives;  ///< unmatched requests, per
+                                                                    ///< sender and receiver
   std::deque<Gathering> gatherings;
   std::string broken;  ///< the error that ended the communicator, or empty
 };

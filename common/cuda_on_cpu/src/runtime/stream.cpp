@@ -90,8 +90,9 @@ Streams& streams() {
 /// The number of the operation whose host function this thread executes, or 0.
 thread_local std::uint32_t calling_operation = 0;
 
-/// `is_beside_host`: whether this thread runs kernels concurrently with the host, or starts other
-/// kernels for one of them. `is_wanted`: whether the host waits for such a kernel to begin.
+/// `is_beside_host`: whether this thread runs kernels concurrently with the host. Such a thread
+/// also starts further kernels for which these kernels wait. `is_wanted`: whether the host waits
+/// for such a kernel to begin.
 thread_local bool is_beside_host = false, is_wanted = false;
 
 thread_local std::uint64_t own_calls = 0;
@@ -101,7 +102,7 @@ void host_moves_on() {
   streams().host_moved = true;
 }
 
-/// The clock that follows all operations of streams with numbers below `number`.
+/// The vector clock after all stream operations whose numbers are below `number`.
 std::vector<std::uint32_t> all_before(std::uint32_t number) {
   std::vector<std::uint32_t> clock(streams().chains, number - 1);
   clock[0] = 0;
@@ -414,7 +415,7 @@ RuntimeMutex& runtime_mutex() {
 std::uint64_t calls_of_runtime() { return streams().calls; }
 std::uint64_t calls_of_thread() { return own_calls; }
 
-/// Records that an operation belongs to a chain, to know whether several chains have operations.
+/// Records that a chain has operations, and whether several chains have operations.
 static void note_chain(std::uint32_t chain) {
   Streams& s = streams();
   if (s.only_chain == 0) s.only_chain = chain;

@@ -84,7 +84,7 @@ struct Operation {
   std::shared_ptr<const Awaited> awaited = nullptr;  ///< calls that must be made before the work
   std::vector<OperationPointer> after;               ///< operations that must be complete before
                                                      ///< this one
-  const void* place = nullptr;                       ///< the call of the host
+  const void* place = nullptr;                       ///< the call site on the host
   const char* name = nullptr;  ///< name in messages of an operation that is neither a copy nor a
                                ///< memset
   int device = 0;
@@ -138,7 +138,8 @@ struct CUstream_st {
   std::uint32_t chain = 0;
   std::deque<cuda_on_cpu::OperationPointer> pending;
   cuda_on_cpu::OperationPointer last;
-  std::vector<cuda_on_cpu::OperationPointer> awaited;  ///< operations that the next one awaits
+  std::vector<cuda_on_cpu::OperationPointer> awaited;  ///< operations that the next operation of
+                                                       ///< the stream awaits
   std::shared_ptr<cuda_on_cpu::Capture> capture;
   bool began_capture = false;
   cudaAccessPolicyWindow window = {};
@@ -286,7 +287,7 @@ bool is_host_operation(std::uint32_t number);
 std::uint32_t host_publishes();
 
 /// `number_of_host_clock` assigns the next number to a clock that the host acquires from a flag.
-/// `latest_host_clock_of` returns the number of the latest of these clocks that an operation
+/// `latest_host_clock_of` returns the number of the latest such clock that an operation
 /// inherits.
 std::uint32_t number_of_host_clock();
 std::uint32_t latest_host_clock_of(std::uint32_t operation);

@@ -52,8 +52,8 @@ struct Symbol {
   std::string name;
 };
 
-/// The lowest address of an image according to its file. The address is 0, except for programs at a
-/// fixed address.
+/// The lowest address of an image, as stored in its file. The address is 0, except for programs at
+/// a fixed address.
 std::uintptr_t origin_of(std::ifstream& file, const Elf64_Ehdr& header) {
   if (header.e_type != ET_EXEC) return 0;
   std::uintptr_t origin = ~std::uintptr_t{0};

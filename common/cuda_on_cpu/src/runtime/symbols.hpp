@@ -59,7 +59,7 @@ const std::set<std::string>& names_of_device();
 /// The addresses of the program's functions and of its tables of virtual functions.
 struct CodeNames {
   std::set<std::uintptr_t> functions;
-  std::map<std::uintptr_t, std::uintptr_t> virtual_tables;  ///< end addresses, by start address
+  std::map<std::uintptr_t, std::uintptr_t> virtual_tables;  ///< from start to end address
 
   bool is_in_virtual_table(std::uintptr_t address) const;
 };

@@ -78,7 +78,7 @@ cudaError_t refuse_symbol() {
               "variable itself, not its address or a string with its name");
 }
 
-/// Whether an address is the address of a device variable that the host names.
+/// Whether a device variable begins at an address.
 bool is_device_symbol(const void* address) {
   const Symbol* known = symbol_at(address);
   return (known != nullptr && known->base == address) || is_device_variable(address);
@@ -171,7 +171,7 @@ void move(const Rows& to, const Rows& from) {
   for (std::size_t i = 0; i < to.height; ++i) std::memmove(to.row(i), from.row(i), to.width);
 }
 
-/// Lets the analysis search copied bytes for code addresses of the other side, host or device.
+/// Lets the analysis search copied bytes for code addresses that are valid only on the source side.
 void note_code(const Rows& to, bool to_device, const Operation& operation) {
   if (!analysis::enabled) return;
   for (std::size_t i = 0; i < to.height; ++i)

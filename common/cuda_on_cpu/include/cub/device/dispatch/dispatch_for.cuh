@@ -12,8 +12,8 @@ CUB_NAMESPACE_BEGIN
 
 namespace detail::for_each {
 
-/// Whether the algorithm may pass copies of elements to the operation, so that it can load several
-/// elements at once. The CPU device always passes the elements themselves.
+/// Whether CUB may pass copies of elements to the operation, to load several elements at once. The
+/// CPU device always passes the elements themselves.
 template <typename, typename>
 using can_regain_copy_freedom = ::cuda::std::false_type;
 

@@ -69,7 +69,8 @@ struct Sorter {
 };
 
 /// The buffers of a sort. The sorted keys and values end up in the alternate buffers. If the
-/// current buffers must not be overwritten, the temporary storage contains third buffers.
+/// current buffers must not be overwritten, the temporary storage contains a third buffer for keys
+/// and one for values.
 template <typename Key, typename Value>
 struct Buffers {
   Key* keys[3];

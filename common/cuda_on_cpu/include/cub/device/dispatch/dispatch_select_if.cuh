@@ -11,8 +11,8 @@ CUB_NAMESPACE_BEGIN
 
 namespace detail::select {
 
-/// Decides whether an item is selected: by its flag, by a predicate of the item or of its flag, or
-/// because it is the first item of a run of equal items.
+/// Decides whether an item is selected: by its flag, by a predicate of the item or of the flag, or
+/// as the first of a run of equal items.
 template <typename In, typename Flags, typename Choose, typename Equality>
 struct Choice {
   using Item = it_value_t<In>;
