@@ -946,12 +946,17 @@ def in_one_launch(stage, tensor):
     yield from flags_per_sub_tile(stage)
 
 
-def flags_per_sub_tile(stage):
-    """Yields the checks of stages 14 to 20. The copy engine moves 16 bytes at a time, which is half a sector."""
+def flags_per_sub_tile(stage_of_size):
+    """Yields the checks of stages 14 to 23 on four tiles, because these stages take long on the CPU device. The copy
+    engine moves 16 bytes at a time, which is half a sector."""
+    tile, tiles, square, squares = 128, 4, 16, 128 // 16
+
+    def stage(name, **changes):
+        return stage_of_size(name, **{"n": tiles * tile} | changes)
+
     names = ("14_packed_tiles", "15_tma_bulk_copies", "16_split_barriers", "17_warp_specialisation", "18_flags_per_sub_tile",
              "19_root_free", "20_fragment_order")
     counted = {name[:2]: stage(name) for name in names}
-    tile, tiles, square, squares = 128, SETTINGS["cholesky"]["n"] // 128, 16, 128 // 16
     below, all_tiles = tiles * (tiles - 1) // 2, tiles * (tiles + 1) // 2
     of_tile, of_square = (side**2 * counted["14"].bytes_of_value // 32 for side in (tile, square))
     products = sum(j * (2 * (tiles - 1 - j) + 1) for j in range(tiles)) * of_tile  # two tiles each, one on the diagonal
@@ -977,9 +982,9 @@ def flags_per_sub_tile(stage):
                == 2 * below * of_tile + (3 if bulk_stores else 2) * tiles * (under + inverses))
         yield (f"stage {number} moves exactly the minimum number of sectors",
                counted[number].over_ideal("factorise_tile") == 1)
-        yield (f"stage {number} has bank conflicts only in squares on the diagonal: at most 1.05 times the minimum "
+        yield (f"stage {number} has bank conflicts only in squares on the diagonal: at most 1.1 times the minimum "
                "number of wavefronts",
-               counted[number].shared_over_ideal("factorise_tile") <= 1.05)
+               counted[number].shared_over_ideal("factorise_tile") <= 1.1)
     yield ("stage 15 waits at one barrier fewer per thread block than stage 14, because each warp publishes its own rows",
            barriers("14") - barriers("15") == all_tiles)
     yield ("stage 16 waits at no barrier of the thread block per square on the diagonal, stage 15 at two",
@@ -989,9 +994,9 @@ def flags_per_sub_tile(stage):
     yield ("stage 19 executes the same global loads and stores as stage 18",
            all(count("19", group, what) == count("18", group, what)
            for group in ("global_loads", "global_stores") for what in ("sectors", "requests")))
-    yield ("stage 20 loads single elements, stage 19 pairs: more than 1.6 times as many shared-memory loads, in no "
+    yield ("stage 20 loads single elements, stage 19 pairs: more than 1.5 times as many shared-memory loads, in no "
            "more wavefronts",
-           count("20", "shared_loads", "requests") > 1.6 * count("19", "shared_loads", "requests")
+           count("20", "shared_loads", "requests") > 1.5 * count("19", "shared_loads", "requests")
            and count("20", "shared_loads", "wavefronts") <= count("19", "shared_loads", "wavefronts"))
     yield from multi_gpu_dataflow(stage, counted["20"], below * of_tile)
     yield from swizzled_tile_order(stage, counted["20"], all_tiles)
