@@ -15,7 +15,8 @@ namespace staircase {
 /// The directory in docs/results that contains the recordings of the reference GPU.
 inline constexpr const char* reference_machine = "h200";
 
-/// The recorded time of a stage, and the ratios of this time to other times of the same run.
+/// The recorded time of a stage, its speed-ups over two stages of the same run, and its fraction of
+/// the peak.
 struct Recorded {
   std::string gpu;           ///< for example "NVIDIA H200"
   std::string date;          ///< for example "2026-11-22"

@@ -44,8 +44,9 @@ bool takes(CXCursor function, std::size_t arguments) {
   return needed <= arguments && (arguments <= most || is_open);
 }
 
-/// Whether a function of <math.h> or <cmath> only computes its result. The list omits functions
-/// with a second result and lgamma(), which sets a global variable.
+/// Whether `name` is a mathematical function (most are in <cmath>) that has no effect besides its
+/// result. The list omits functions with a second result and lgamma(), which sets a global
+/// variable.
 bool is_mathematical(const std::string& name) {
   static const std::set<std::string> functions{
       "abs",    "labs",     "llabs",     "fabs",   "sqrt",      "cbrt",      "hypot",      "exp",

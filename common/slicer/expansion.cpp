@@ -113,7 +113,8 @@ class Cover {
     return same;
   }
 
-  /// The pairs in which the read element is certainly written before.
+  /// The pairs in which the write has certainly stored the element before the read, in the same
+  /// iteration.
   isl::set covered(const Touched& write, const Touched& read) const {
     const auto &steps = write.access->place.steps, &wanted = read.access->place.steps;
     if (!write.unsure.empty() || steps.size() > wanted.size()) return space_.nothing();

@@ -116,7 +116,7 @@ std::map<std::string, std::string> Footprints::numbers_in(const std::string& tex
   return found;
 }
 
-/// Turns sizes and outer loops into parameters, and restricts sliced loops to their slices.
+/// Turns the sizes and the counters of the loops around the nest into parameters.
 isl::map Footprints::with_parameters(isl::map map) const {
   std::string dimensions;
   for (std::size_t d = 0; d < space_.count(); ++d)

@@ -213,7 +213,8 @@ class Marking {
                fmt::format("its end `{}` should be written with <", text(cut.condition)));
   }
 
-  /// The exclusive end of a condition such as `i < n`; empty if the condition has another form.
+  /// The exclusive upper bound in a condition such as `i < n`; empty if the condition has another
+  /// form.
   std::string end_of(const std::vector<Token>& condition, const std::string& name) const {
     if (condition.size() < 3 || !(condition[0] == name)) return {};
     if (!(condition[1] == "<") && !(condition[1] == "<=") && !(condition[1] == "!=")) return {};

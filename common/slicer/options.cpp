@@ -150,7 +150,8 @@ std::size_t words_for_output(const std::vector<std::string>& arguments, std::siz
   return 0;
 }
 
-/// The arguments without requests for output: the slicer only reads the source.
+/// The arguments without the options that request output files, because the slicer only reads the
+/// source.
 /// \throws BadInput if the name of a file is missing after its option
 std::vector<std::string> without_outputs(const std::vector<std::string>& arguments,
                                          bool is_of_preprocessor = false) {
@@ -199,8 +200,8 @@ bool is_stand_in(const std::string& argument) {
   return false;
 }
 
-/// The arguments of the build for a file. For a file that the build does not compile, the result
-/// contains all include directories of the other files.
+/// The compiler arguments with which the build compiles a file. For a file that the build does not
+/// compile, the result contains all include directories of the other files.
 std::vector<std::string> from_build(const Options& options) {
   const auto commands = find_commands(options);
   if (!commands) return {};

@@ -114,8 +114,8 @@ class InPlace {
                fmt::format("{0} / {1} + ({0} % {1} > 0)", count, slices));
   }
 
-  /// Writes the beginning and the end of a slice, computed from the digit of the slice index e for
-  /// this loop.
+  /// Writes the statements that compute the begin and the end of a loop's slice. The slice index e
+  /// is a number with one digit per sliced loop; digit d selects the slice of this loop.
   void bound(std::size_t d) {
     const std::size_t at = marked_.digits[d];
     const Cut& cut = marked_.cuts[at];

@@ -1,5 +1,6 @@
 /// \file
-/// Generates programs in slices from marked loops: loops (3) and (4) of the chapter on slicing.
+/// Generates sliced programs from marked loops. A sliced program has the form of loop (3) or loop
+/// (4) of the chapter on slicing.
 
 #pragma once
 

@@ -252,7 +252,7 @@ inline Numbers result(const Nest& nest, const std::vector<Iteration>& order) {
   return numbers;
 }
 
-/// Whether all orders of the iterations, executed one at a time, give the same result.
+/// Whether the iterations, executed one at a time, give the same result in every order.
 inline bool same_in_any_order(const Nest& nest) {
   const Numbers expected = result(nest, nest.iterations);
   std::vector<Iteration> order = nest.iterations;

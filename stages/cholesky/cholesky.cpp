@@ -25,7 +25,7 @@ using staircase::Precision;
 std::size_t count(std::int64_t number) { return static_cast<std::size_t>(number); }
 
 // [input]
-constexpr std::size_t half_band = 16;  // diagonals of a banded matrix below the main one
+constexpr std::size_t half_band = 16;  // number of diagonals below the main one in a banded matrix
 
 /// The maximum magnitude of elements outside the diagonal: a power of two, so small that no
 /// eigenvalue is close to zero. The eigenvalues of a random symmetric matrix with elements from -1
@@ -42,7 +42,7 @@ double scale_of(const Problem& problem, std::size_t i) {
   return std::exp2(-std::floor(20.0 * static_cast<double>(i) / static_cast<double>(problem.n)));
 }
 
-/// Returns element (i, j), j ≤ i, before rows and columns are scaled.
+/// Returns element (i, j), j ≤ i, without the factors that make_random() applies.
 double element(const Problem& problem, std::size_t i, std::size_t j) {
   if (problem.matrix == hilbert)
     return static_cast<float>(1 / static_cast<double>(i + j + 1)) + (i == j ? 0x1p-10 : 0);
@@ -107,8 +107,8 @@ void check(const Problem& problem, Precision) {
                               std::to_string(most));
 }
 
-/// Returns pivot i in long double: element (i, i) of A minus the products of columns 0 to i - 1.
-/// Row i of the factor is computed again in these columns, from the rows above it.
+/// Returns pivot i in long double: element (i, i) of A minus the squares of the elements of L to
+/// its left. These elements are computed again, from the rows above.
 template <typename T>
 long double pivot(staircase::View<const T, 2> a, staircase::View<const T, 2> l, std::size_t i) {
   std::vector<long double> row(a.row(i).data(), a.row(i).data() + i);
@@ -122,9 +122,9 @@ long double pivot(staircase::View<const T, 2> a, staircase::View<const T, 2> l, 
 }
 
 /// Rejects a matrix A that is not positive definite, and reports its first pivot that is not
-/// positive. A stage computes the root of each pivot, so this pivot is at the first element of the
-/// diagonal that is NaN or zero. If the pivot there is too large to become zero by rounding, the
-/// stage has a fault, and the harness reports this fault elsewhere.
+/// positive. A stage computes the root of each pivot, so this pivot is at the first diagonal
+/// element of L that is NaN or zero. If the pivot there is too large to become zero by rounding,
+/// the stage has a fault, and the harness reports this fault elsewhere.
 template <typename T>
 void check_pivots(staircase::View<const T, 2> a, staircase::View<const T, 2> l) {
   std::size_t i = 0;
@@ -161,8 +161,8 @@ staircase::Work work(const Problem& problem, Precision precision) {
 }
 
 // [tolerance]
-/// The largest error of L, divided by γ, if A has errors of γ |L| |Lᵀ|. The result is the largest
-/// element of the product of |L| and the lower triangle of M Mᵀ, with M = |L⁻¹| |L|.
+/// The largest error of L, divided by γ (see tolerance), if A has errors of γ |L| |Lᵀ|. The result
+/// is the largest element of the product of |L| and the lower triangle of M Mᵀ, with M = |L⁻¹| |L|.
 template <typename T>
 double exact_error(staircase::View<const T, 2> a) {
   const std::size_t n = a.extent(0);
@@ -192,9 +192,9 @@ double exact_error(staircase::View<const T, 2> a) {
 }
 
 /// A lower bound on the smallest eigenvalue of a matrix that is scaled to a diagonal of ones. The
-/// bound is the minimum over all rows of one minus the sum of the magnitudes of the other elements
-/// (Gershgorin 1931). The computation takes one pass over the triangle. For most matrices that are
-/// not diagonally dominant, the bound is zero.
+/// bound is the minimum, over all rows, of one minus the sum of the magnitudes of the row's other
+/// elements (Gershgorin 1931). The computation takes one pass over the triangle. For most matrices
+/// that are not diagonally dominant, the bound is zero.
 template <typename T>
 double least_eigenvalue(staircase::View<const T, 2> a) {
   const std::size_t n = a.extent(0);
@@ -243,7 +243,7 @@ double error_of(const Problem& problem) {
 /// ΔA with |ΔA| ≤ γ |L| |Lᵀ| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.,
 /// Theorem 10.3). To first order, ΔA changes L by L times the lower triangle of L⁻¹ ΔA L⁻ᵀ.
 /// Rounding errors grow with the square root of their count, except with a probability that is
-/// negligible for λ = 8 (Higham and Mary, "A New Approach to Probabilistic Rounding Error
+/// negligible for their λ = 8 (Higham and Mary, "A New Approach to Probabilistic Rounding Error
 /// Analysis", SIAM J. Sci. Comput. 41, 2019). Both sides of a comparison may have such an error.
 staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
   if (is_empty(problem.elements_of_a)) {
@@ -268,8 +268,8 @@ staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
 // [tolerance]
 
 // [traffic]
-/// Number of elements that are read and written column by column. A column is read, divided and
-/// written, and read again as a factor. All elements to its right are read and written.
+/// Number of elements read and written if L is computed column by column. A column is read, divided
+/// and written, and read again as a factor. All elements to its right are read and written.
 double traffic_of_columns(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return (n * n * n - n) / 3 + 3 * n * (n + 1) / 2;
@@ -281,9 +281,9 @@ double below(std::int64_t rows, std::int64_t columns) {
 }
 
 /// Number of elements that are read and written in panels. Each group of columns is read and
-/// written, and its block of L on the diagonal is read twice. The group also reads its factors, and
-/// reads and writes the columns that it updates: the rest of its panel. The last group of a panel
-/// updates all columns to the right of the panel.
+/// written, and its block of L on the diagonal is read twice. The update after a group reads its
+/// factors, and reads and writes the rest of the panel. The update after the last group of a panel
+/// covers all columns to the right of the panel.
 double traffic_of_panels(std::int64_t rows, std::int64_t columns) {
   constexpr std::int64_t panel = 256, block = 64;
   double numbers = 0;
@@ -318,7 +318,7 @@ double traffic_of_slices(const Problem& problem) {
   return numbers;
 }
 
-/// Number of elements that are read (A) or written (L). The factors of products may stay in L2.
+/// Number of elements that are read (A) or written (L). The factors of products may be in L2.
 double traffic_of_tiles(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return n * (n + 1);

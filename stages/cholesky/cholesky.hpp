@@ -16,18 +16,18 @@ namespace cholesky {
 /// The kind of matrix.
 enum Matrix : std::int64_t {
   well_conditioned,  ///< a diagonal from 1 to 2, and small elements elsewhere
-  graded,            ///< like `well_conditioned`, with rows and columns scaled down to 2⁻²⁰
+  graded,            ///< like `well_conditioned`, with rows and columns scaled by 1 to 2⁻¹⁹
   hilbert,           ///< 1 / (i + j + 1), and slightly more on the diagonal
-  banded             ///< like `well_conditioned`, with zeros from the seventeenth diagonal on
+  banded             ///< like `well_conditioned`, with only 16 diagonals below the main one
 };
 
 // [Problem]
 /// The elements of a matrix, row by row, in the precision of the computation.
 using Elements = std::variant<staircase::Elements<double>, staircase::Elements<float>>;
 
-/// A symmetric matrix A of n × n elements. Only the lower triangle is stored; the elements above
-/// the diagonal are zero, as they are in L. The solution is the lower triangular L with A = L Lᵀ
-/// and a positive diagonal.
+/// A symmetric matrix A of n × n elements. The lower triangle represents A; the stored elements
+/// above the diagonal are zero, as in L. The solution is the lower triangular L with A = L Lᵀ and a
+/// positive diagonal.
 struct Problem {
   std::int64_t n = 1000;
   std::int64_t seed = 1;  ///< seed of the random elements

@@ -18,7 +18,7 @@ constexpr unsigned side = 16;            // threads along a side of a block
 constexpr unsigned held = block / side;  // rows and columns of a thread: every sixteenth
 
 /// Factorises the block of L on the diagonal that begins with column `first`, in the registers of
-/// one thread block. In step k, the owners of column k copy this column to shared memory. Every
+/// one thread block. In step k, the threads that own column k copy it to shared memory. Every
 /// thread computes the root of the pivot itself.
 template <typename T>
 __global__ void __launch_bounds__(side* side) factorise_block(View<T, 2> l, unsigned first) {
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(side* side) factorise_block(View<T, 2> l, unsi
         for (unsigned m = q; m < held; ++m) columns[k % 2][m * side + threadIdx.y] = own[m][q];
       __syncthreads();
       const T pivot = columns[k % 2][k], guess = rsqrt(pivot);
-      const T reciprocal = fma(guess, fma(-sqrt(pivot), guess, T{1}), guess);  // inverse root
+      const T reciprocal = fma(guess, fma(-sqrt(pivot), guess, T{1}), guess);  // 1 / √pivot
 #pragma unroll
       for (unsigned m = q; m < held; ++m) {
         const T x = columns[k % 2][m * side + threadIdx.y] * reciprocal;

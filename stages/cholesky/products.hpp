@@ -1,5 +1,5 @@
 /// \file
-/// The positions of the products of warps in a tile of L, and how warps load and store a tile.
+/// The positions of each warp's `mma` products in a tile of L, and loads and stores of a tile.
 
 #pragma once
 

@@ -16,13 +16,13 @@
 namespace cholesky {
 
 // [widths]
-/// Number of columns of a slab and of a segment, rows of the first slab, and columns of the
-/// narrowest slab.
+/// The sizes of slabs: columns of a slab and of a segment, rows of the first slab, and columns of
+/// the narrowest slab.
 struct Sizes {
   std::size_t slab, segment, rows, least;
 
-  /// Number of rows of a slab that begins in row `slices` * `slab` of the matrix, but at least
-  /// `least`, the rows of the narrowest slab.
+  /// Number of rows of a slab that begins in row `slices` * `slab` of the matrix; at least `least`,
+  /// the rows of the narrowest slab.
   std::size_t below(std::size_t slices) const {
     return std::max(rows, slices * slab + least) - slices * slab;
   }
@@ -32,8 +32,8 @@ struct Sizes {
 };
 
 /// Returns the sizes of the widest slabs that fit into the budget: whole panels, or groups of
-/// `block` columns if no whole panel fits. A row of a segment has at most 8192 bytes, because PCIe
-/// transfers rows of 8192 bytes efficiently.
+/// `block` columns if no whole panel fits. A row of a segment has at most 8192 bytes, which suffice
+/// for efficient transfers through PCIe.
 template <typename T>
 Sizes sizes_of(const Problem& problem, std::size_t block, std::size_t panel) {
   constexpr std::size_t preferred = 8192 / sizeof(T);

@@ -44,8 +44,8 @@ __device__ inline Tile tile_of(unsigned number, unsigned tiles) {
 // [sizes]
 
 // [pairs]
-/// Two adjacent elements of a row. For a lane, columns 2m and 2m + 1 of eight take the roles of
-/// columns m and m + 4 in mma.hpp. A pair of updated elements is thus a factor without a move.
+/// Two adjacent elements of a row. As factors, a lane uses columns 2m and 2m + 1 of eight instead
+/// of columns m and m + 4 (mma.hpp). Its updated elements are thus factors without a move.
 template <typename T>
 struct alignas(2 * sizeof(T)) Pair {
   T of[2];
@@ -63,7 +63,7 @@ __device__ Pair<T> pair(const T& first) {
 __device__ inline unsigned own_row() { return threadIdx.x % 32 / 4; }
 __device__ inline unsigned own_pair() { return threadIdx.x % 4; }
 
-/// Loads 16 × 8 elements as a left factor, from the registers of a lane or from a square.
+/// Loads 16 × 8 elements as a left factor, from registers or from a square.
 template <typename T>
 __device__ void load_left(const T (&rest)[4], Factor<T> (&x)[4]) {
   for (unsigned r = 0; r < 4; ++r) x[r] = factor(rest[r % 2 * 2 + r / 2]);
@@ -96,7 +96,7 @@ __device__ void load(const T* first, std::size_t stride, Rest<T>& rest) {
     }
 }
 
-/// Stores 16 rows of a sub-tile: the first 16 columns of `rest`.
+/// Stores the first 16 columns of the warp's `rest` as its 16 rows of a sub-tile.
 template <typename T>
 __device__ void store(const Rest<T>& rest, T* first, std::size_t stride) {
 #pragma unroll
@@ -131,7 +131,7 @@ __device__ void load(const Square& square, Rest<T>& rest) {
     }
 }
 
-/// Copies a square to rows that are `stride` elements apart. All lanes of a warp call it.
+/// A warp copies a square to rows that are `stride` elements apart.
 template <typename T, typename Square>
 __device__ void copy_square(Square& square, T* first, std::size_t stride) {
   for (unsigned e = threadIdx.x % 32 * 2; e < depth * depth; e += 64)
@@ -157,7 +157,7 @@ __device__ void multiply(const Square& i, const Subtile& j, Rest<T>& rest) {
 // [multiply]
 
 // [divide]
-/// Multiplies the first sub-tile, which has been fully updated, by a negated inverse.
+/// Multiplies the first sub-tile of `rest`, which has been fully updated, by a negated inverse.
 template <typename T, typename Square>
 __device__ void divide(const Square& inverse, Rest<T>& rest) {
   T quotient[2][4] = {};
@@ -176,7 +176,7 @@ __device__ void divide(const Square& inverse, Rest<T>& rest) {
 }
 
 /// Subtracts the products of sub-tile p (the first in `rest`) and squares p + 1 to `end` - 1 of `j`
-/// from later sub-tiles, and moves all later sub-tiles forward by one.
+/// from the later sub-tiles, and moves these forward by one sub-tile.
 template <typename T, typename Subtile>
 __device__ void subtract_products(const Subtile& j, unsigned p, unsigned end, Rest<T>& rest) {
   Factor<T> x[2][4], y[2];

@@ -18,8 +18,8 @@ namespace durbin_levinson {
 namespace {
 
 // [models]
-/// Computes r_k = r_(k-1) (k - 1 + d) / (k - d) (Hosking, Biometrika 68, 1981). The n rounding
-/// errors of long double stay below the rounding error of the conversion to double.
+/// Computes r_k = r_(k-1) (k - 1 + d) / (k - d) (Hosking, Biometrika 68, 1981). The accumulated
+/// rounding error of long double is usually smaller than the error of the conversion to double.
 void arfima_autocorrelations(double d, staircase::Elements<double>& r) {
   long double value = 1;
   for (std::size_t k = 1; k < r.size(); ++k) {
@@ -160,7 +160,7 @@ double traffic_of_steps(const Problem& problem) {
 /// Number of elements moved with rows on the chip: r is read once, y and alpha are written once.
 double traffic_of_cluster(const Problem& problem) { return 3 * static_cast<double>(problem.n) + 1; }
 
-/// Elements moved with 64 steps per launch: a launch reads all pairs twice and writes them once.
+/// Number of elements moved: a launch of 64 steps reads all pairs twice and writes them once.
 double traffic_of_launches(const Problem& problem) {
   constexpr double steps = 64, read = 2.0 * 128 / 64, written = 2;
   const auto n = static_cast<double>(problem.n);

@@ -34,7 +34,7 @@ struct Problem {
 template <typename T>
 using Solution = staircase::Array<T, 2>;
 
-/// The autocorrelations in the precision of a solve.
+/// The autocorrelations in the precision of the computation.
 template <typename T>
 staircase::Elements<T> rounded(const Problem& problem) {
   return {problem.r.begin(), problem.r.end()};

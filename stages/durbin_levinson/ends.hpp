@@ -98,7 +98,7 @@ struct Blocks {
   unsigned blocks, threads;
 };
 
-/// Returns a grid of one block per SM, or of more blocks so that none exceeds most_warps warps.
+/// Returns a grid of at most one block per SM, or of more blocks if these would exceed most_warps.
 inline Blocks blocks_for(unsigned n) {
   const unsigned warps = (n + kept - 1) / kept, processors = staircase::processors();
   const unsigned of_block = std::min((warps + processors - 1) / processors, most_warps);

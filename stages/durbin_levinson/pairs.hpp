@@ -9,7 +9,7 @@ namespace durbin_levinson {
 
 constexpr unsigned warp_size = 32, all_lanes = 0xFFFFFFFF;
 
-/// Returns t / q, given 1 / q up to rounding as `reciprocal`.
+/// Returns t / q; `reciprocal` is 1 / q up to rounding.
 template <typename T>
 __device__ T quotient(T t, T q, T reciprocal) {
   const T x = t * reciprocal;

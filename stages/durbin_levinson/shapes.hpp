@@ -87,7 +87,7 @@ template <typename T, typename Shape>
 struct Left {
   Pair<T> of_warp[2][Shape::warps];
 
-  /// Stores the pair to the left of all elements: the 1 that precedes y.
+  /// Stores the pair to the left of the whole row, with the 1 that precedes y.
   __device__ void prepare() {
     if (staircase::Cluster::rank() == 0 && threadIdx.x < 2) of_warp[threadIdx.x][0] = {1, 0};
   }
@@ -134,8 +134,8 @@ __device__ void distribute(staircase::View<const T, 1> row, unsigned first, T* s
   __syncthreads();
 }
 
-/// Replaces infinite values by the largest finite value. Earlier steps multiply these values by
-/// zero; the product with infinity would be NaN.
+/// Replaces infinite values by the largest finite values. Steps that do not use an element yet
+/// multiply it by zero; the product with infinity would be NaN.
 template <typename T, unsigned held>
 __device__ void make_finite(T (&numbers)[held]) {
   constexpr T most = std::numeric_limits<T>::max();

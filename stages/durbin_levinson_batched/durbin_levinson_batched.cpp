@@ -28,7 +28,7 @@ double reflection_coefficient(const Problem& problem, std::size_t system, std::s
 namespace {
 
 // [step up]
-/// Computes the autocorrelations r_0 ... r_n of given reflection coefficients alpha_1 ... alpha_n,
+/// Computes the autocorrelations r_0 ... r_n of given reflection coefficients alpha_1 ... alpha_n
 /// by Durbin's recursion, solved for r_(k+1) instead of alpha_(k+1). y is scratch space of n
 /// elements.
 void step_up(std::span<const double> alpha, std::span<double> r, std::span<double> y) {

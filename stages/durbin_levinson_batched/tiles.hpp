@@ -14,7 +14,7 @@ namespace durbin_levinson_batched {
 
 // [move]
 constexpr unsigned warp = 32;
-constexpr unsigned pitch = warp + 1;  // row of a tile: columns and diagonals use all banks
+constexpr unsigned pitch = warp + 1;  // length of a row; columns and diagonals then use all banks
 constexpr unsigned kept = 16;         // reflection coefficients that are written together
 
 /// Elements with the same index, one of each system of a warp.
@@ -41,7 +41,7 @@ struct Walk {
   unsigned width, row, column;
 };
 
-/// The number of systems that the warp with first system s0 solves; 0 if s0 is beyond the last one.
+/// The number of systems of a warp whose first system is s0; 0 if s0 is beyond the last system.
 __device__ unsigned systems_from(unsigned s0, std::size_t systems) {
   return s0 < systems ? min(std::size_t{warp}, systems - s0) : 0;
 }
@@ -62,7 +62,7 @@ __device__ void fetch(staircase::View<const T, 2> r, unsigned s0, Row<T>* tile) 
   __syncwarp();
 }
 
-/// Writes rows of a tile to a row of the solution, beginning at index i0.
+/// Writes rows of a tile, transposed, to row `row` of the solutions, beginning at index i0.
 template <typename T>
 __device__ void write(const Row<T>* tile, unsigned rows, unsigned s0, unsigned row, unsigned i0,
                       staircase::View<T, 3> solution) {

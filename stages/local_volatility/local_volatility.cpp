@@ -55,11 +55,11 @@ staircase::Work work(const Problem& problem, staircase::Precision precision) {
           .bytes = 2 * staircase::bytes_of(precision) * static_cast<double>(problem.outer)};
 }
 
-/// Rounding changes the row sums of (1 / dt - L / 2) by about eps lambda / dt, where lambda =
-/// variance dt / step^2 is the ratio of diffusion to the time step. Over the time steps, such
-/// errors add up like a random walk. They matter on fine grids in f32: the observed errors are a
-/// quarter to a half of this bound. In f64, both sides of the comparison have such errors, and a
-/// GPU fuses multiplications with additions, whereas stage zero does not.
+/// Rounding changes the row sums of (1 / dt - L / 2) by about eps lambda / dt. Here, lambda is the
+/// diffusion number: variance dt / step^2, summed over x and y. Over the time steps, such errors
+/// add up like a random walk. They matter on fine grids in f32: the observed errors are a quarter
+/// to a half of this bound. In f64, both sides of the comparison have such errors, and a GPU fuses
+/// multiplications with additions, whereas stage zero does not.
 staircase::Tolerance tolerance(const Problem& problem, staircase::Precision precision) {
   const bool f64 = precision == staircase::Precision::f64;
   const auto steps = static_cast<double>(problem.num_t - 1);

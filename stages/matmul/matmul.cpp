@@ -144,7 +144,7 @@ void fill(Panels& panels, double budget, std::size_t bytes_of_element, const Lin
       fitting(slices.cols, slices.sn - std::min<std::size_t>(slices.sn, panels.coming));
 }
 
-/// Returns the bytes that slices may use; on a CPU without a given budget, at least `smallest`.
+/// Returns the number of bytes for slices; on a CPU, if no budget is given, at least `smallest`.
 double budget_of(const Problem& problem, double smallest) {
   if (problem.budget != 0) return problem.budget;
   const staircase::Device& device = staircase::this_device();

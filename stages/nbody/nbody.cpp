@@ -37,7 +37,7 @@ class Draws {
   std::uint64_t seed_, next_;
 };
 
-/// Returns a vector of given length and random direction.
+/// Returns a vector of a given length and a random direction.
 Vector<double> any_direction(double length, Draws& draw) {
   const double z = length * (2 * draw() - 1), angle = 2 * std::numbers::pi * draw();
   const double around = std::sqrt(length * length - z * z);
@@ -45,15 +45,15 @@ Vector<double> any_direction(double length, Draws& draw) {
 }
 
 /// A random body of a Plummer sphere (Aarseth, Hénon and Wielen, "A Comparison of Numerical Methods
-/// for the Study of Star Cluster Dynamics", Astron. Astrophys. 37, 1974). In the units of the
-/// sphere, the total mass and the gravitational constant are 1, and the energy is -1/4. The
+/// for the Study of Star Cluster Dynamics", Astron. Astrophys. 37, 1974). The result is in standard
+/// N-body units: the total mass and the gravitational constant are 1, and the energy is -1/4. The
 /// outermost thousandth of the mass is left out.
 Body<double> body_of_sphere(const Problem& problem, std::size_t body) {
   constexpr double scale = 3 * std::numbers::pi / 16;  // unit of length
   Draws draw(problem, body);
   const double within = 0.999 * std::max(draw(), 1e-10);  // fraction of the mass inside r
   const double r = 1 / std::sqrt(std::pow(within, -2.0 / 3) - 1);
-  double q = 0, height = 0;  // q: velocity / escape velocity, of density q² (1 - q²)^(7/2)
+  double q = 0, height = 0;  // q: velocity / escape velocity, with density q² (1 - q²)^(7/2)
   do {
     q = draw();
     height = 0.1 * draw();
@@ -66,8 +66,8 @@ Body<double> body_of_sphere(const Problem& problem, std::size_t body) {
           .unused = 0};
 }
 
-/// Fills the sphere and shifts it so that its centre of mass rests at the origin. Does nothing if
-/// the user supplied bodies.
+/// Generates the bodies and shifts them so that their centre of mass rests at the origin. Does
+/// nothing if the user supplied bodies.
 void prepare(Problem& problem, staircase::Precision) {
   if (!problem.initial.empty()) return;
   const auto n = static_cast<std::size_t>(problem.bodies);
@@ -132,7 +132,7 @@ void check(const Problem& problem, staircase::Precision) {
                               "positions must differ");
 }
 
-/// Rejects solutions that contain NaN or infinity, because bodies came too close to each other.
+/// Rejects solutions that contain NaN or infinity: some bodies came too close to each other.
 void check_finite(const Problem& problem, const staircase::NpyArray& solution) {
   std::visit(
       [&](const auto& values) {
@@ -228,8 +228,8 @@ std::vector<double> distances_of(const std::vector<Box>& boxes) {
 }
 
 // [bounds]
-/// Upper bounds, valid for every body, of sums over its source bodies. Here s is the squared
-/// distance plus the squared softening, and w is a relative velocity.
+/// Upper bounds, valid for every body, of sums over its source bodies. Here, m is a mass, s is the
+/// squared distance plus the squared softening, and w is a relative speed.
 struct Sums {
   double a = 0;       ///< Σ m / s
   double a_by_x = 0;  ///< Σ m / s^(3/2)

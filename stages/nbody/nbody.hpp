@@ -85,7 +85,7 @@ struct alignas(4 * sizeof(T)) Body {
   T unused;
 };
 
-/// The effect of other bodies on a body: acceleration a, and jerk j, its time derivative.
+/// The effect of other bodies on a body: acceleration a and its time derivative, the jerk j.
 template <typename T>
 struct Force {
   Vector<T> a, j;
@@ -128,14 +128,14 @@ struct Slices {
   Slice operator()(std::size_t s) const { return {s * size, std::min(size, bodies - s * size)}; }
 };
 
-/// The smallest number of slices whose buffers fit into the budget, if the buffers take
-/// `bytes_of_body` for each body of a slice. The number is a multiple of `parts` if there are
-/// enough bodies.
+/// The partition into the fewest slices whose buffers fit into the budget, if the buffers take
+/// `bytes_of_body` for each body of a slice. The number of slices is a multiple of `parts` if there
+/// are enough bodies.
 /// \throws NotEnoughMemory if a slice of one body does not fit into the budget
 Slices slices_of(const Problem& problem, std::size_t bytes_of_body, std::size_t parts = 1);
 // [Slices]
 
-/// The initial bodies as an array of structures, in the precision of the solve.
+/// The initial bodies as an array of structures, in the precision of the computation.
 template <typename T>
 staircase::Elements<Body<T>> bodies_of(const Problem& problem) {
   const auto given = problem.bodies_at_first();
@@ -149,7 +149,7 @@ staircase::Elements<Body<T>> bodies_of(const Problem& problem) {
   return bodies;
 }
 
-/// Copies positions and velocities of bodies into a solution.
+/// Copies the positions and velocities of bodies into a solution.
 template <typename T, typename U>
 Solution<T> solution_of(const staircase::Elements<Body<U>>& bodies) {
   Solution<T> solution(bodies.size(), 6);

@@ -52,8 +52,8 @@ struct Buffers {
   staircase::DeviceArray<Force<T>, 1> forces;
 };
 
-/// Resources of a GPU to transfer slices while it computes: two sets of buffers used alternately,
-/// three streams, and events that prevent a buffer from being overwritten before it has been read.
+/// Resources to transfer slices while a GPU computes: two sets of buffers used alternately, three
+/// streams, and events that prevent a buffer from being overwritten before it has been read.
 template <typename T>
 struct Room {
   Room(std::size_t size, staircase::Timeline& timeline, const std::string& name_suffix = "")

@@ -30,8 +30,8 @@ std::size_t count(std::int64_t number) { return static_cast<std::size_t>(number)
 double power_of_two_below(double x) { return std::exp2(std::floor(std::log2(x))); }
 
 /// The largest magnitude below the diagonal. In an ill-conditioned matrix, unknowns grow over all
-/// rows: for most seeds by a factor between ten and a thousand, unless there are few rows. In other
-/// matrices, the sum of a row stays below its diagonal element.
+/// rows: for most seeds by a factor between ten and a thousand, unless there are few rows. All
+/// other matrices are strictly diagonally dominant.
 double size_below_diagonal(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return power_of_two_below(problem.matrix == ill_conditioned ? std::sqrt(3 * std::min(1.0, 28 / n))

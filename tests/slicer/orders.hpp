@@ -22,7 +22,7 @@ struct Asked {
 
 std::string text_of(const Asked& asked);
 
-/// Nests with transformations of a loop of the first nest.
+/// Nests, and the transformations that are requested for one loop of the first nest.
 struct Case {
   std::vector<Nest> nests;
   std::size_t loop = 0;

@@ -50,8 +50,8 @@ ProcessResult run(const Matrix& a, Arguments arguments, const std::string& outpu
   return run_process(arguments, options);
 }
 
-/// The factor that the program computes for a matrix; without elements if the program refuses the
-/// matrix.
+/// The factor that the program computes for a matrix. If the program fails, the test fails and the
+/// factor is empty.
 Matrix factor(const Matrix& a, const std::string& precision, Arguments arguments = {},
               const ProcessOptions& options = {}) {
   const Directory directory;

@@ -323,7 +323,7 @@ Forces forces_on(const Bodies& bodies, Real softening, Real sum, const std::vect
   return f;
 }
 
-/// The bodies after one step, and bounds for the errors of positions and velocities in a precision.
+/// The bodies after one step, and bounds for the rounding errors of their positions and velocities.
 struct Step {
   Bodies after;
   std::vector<Real> x_off, v_off;

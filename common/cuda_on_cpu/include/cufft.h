@@ -2,8 +2,8 @@
 /// Replaces the cuFFT header: Fourier transforms in one, two and three dimensions. FFTW computes
 /// the transforms when the stream executes the call.
 ///
-/// Arrays are contiguous. Programs that include this header must be linked with FFTW in both
-/// precisions.
+/// Only contiguous arrays are supported. Programs that include this header must be linked with FFTW
+/// in both precisions.
 
 #pragma once
 

@@ -25,8 +25,8 @@ using cuda_on_cpu::rewriter::Command;
 /// The arguments of the command, except for the compiler.
 struct Options {
   std::string source, output, depfile;
-  std::string header, rewritten;  ///< the header to rewrite (--header), or the header that the
-                                  ///< source includes first and its rewritten form (--behind)
+  std::string header, rewritten;  ///< the header to rewrite (--header), or the header to include
+                                  ///< first and its rewritten form (--behind)
   bool is_header = false;         ///< whether only the header is rewritten
 };
 

@@ -24,8 +24,7 @@ enum class Kind { marker, space, string, character, number, name, sign, opaque }
 
 class Source {
  public:
-  /// \param reads_systems whether system headers are split into tokens, too
-  /// \throws Unsure if a bracket or the text ends too early
+  /// \param reads_systems whether system headers are also split into tokens
   explicit Source(std::string text, bool reads_systems = false);
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
@@ -42,10 +41,11 @@ class Source {
   bool opens(std::size_t i) const;   ///< whether the token is one of ( [ {
   bool closes(std::size_t i) const;  ///< whether the token is one of ) ] }
 
-  /// The first non-blank token after i, and the last one before i.
+  /// The first non-blank token after i, and the last one before i. Both functions throw Unsure if
+  /// there is no such token.
   std::size_t next(std::size_t i) const;
   std::size_t previous(std::size_t i) const;
-  /// The matching bracket of the bracket at token i.
+  /// The matching bracket of the bracket at token i. Both functions throw Unsure if there is none.
   std::size_t close_of(std::size_t i) const;
   std::size_t open_of(std::size_t i) const;
 

@@ -1,6 +1,6 @@
 /// \file
-/// Levels 1 to 3 of cuBLAS for all four types, batched calls and copies, compared with sums in
-/// double precision.
+/// Tests cuBLAS: levels 1 to 3 for all four types, batched calls, and copies. The results are
+/// checked against sums in double precision.
 
 #include <cublas_v2.h>
 

@@ -411,7 +411,8 @@ __global__ void __cluster_dims__(2) read_beyond_the_cluster(int* out) {
   cluster.sync();
 }
 
-/// One thread of each tile leaves before the others, or none does.
+/// Thread `who_leaves` of each tile returns before the barrier of the tile. If a tile has no such
+/// thread, all its threads reach the barrier.
 __global__ void turn_in_tiles(int* out, unsigned who_leaves) {
   __shared__ int values[128];
   const auto tile =

@@ -98,7 +98,8 @@ __global__ void await(volatile int* flag, const int* in, int* out) {
   *out = 2 * *in;
 }
 
-/// A mailbox. A question and its answer have the same index; a negative question ends the service.
+/// `asked` and `answered` are the indices, from 1, of the last question and of the last answer. A
+/// negative question ends the service.
 struct Mailbox {
   volatile int asked, answered;
   int question, answer;

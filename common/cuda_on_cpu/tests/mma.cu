@@ -168,7 +168,8 @@ __device__ void put(std::uint32_t& bits, __nv_bfloat16 element, int place) {
   bits |= static_cast<std::uint32_t>(__bfloat16_as_ushort(element)) << 16 * place;
 }
 
-/// Multiplies the matrices of each warp of the block, which are stored one after the other.
+/// For each warp of the block, adds the product of its matrices A and B to its matrix C. The
+/// matrices of the warps are stored one after the other.
 template <typename S>
 __global__ void multiply(const typename S::Element* a, const typename S::Element* b,
                          typename S::Sum* c, int steps) {

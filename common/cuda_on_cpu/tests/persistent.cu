@@ -1,6 +1,7 @@
 /// \file
 /// The kernels of the persistent stage of Durbin-Levinson, in shapes for small orders. The stage
-/// itself uses clusters of several blocks only for orders that take the CPU device long.
+/// itself uses clusters of several blocks only for large orders, which take a long time on the CPU
+/// device.
 
 #define main main_of_stage
 #include "../../../stages/durbin_levinson/11_persistent_kernel/persistent_kernel.cu"

@@ -419,7 +419,7 @@ void run() {
 
 namespace largest_of_nothing {
 
-/// Computes a maximum of uninitialised memory; without the bug, an exchange stores a first value.
+/// Computes a maximum with atomicMax. With the bug, the result has no initial value.
 template <bool bug>
 __global__ void largest(const int* in, int* out) {
   if (!bug && threadIdx.x == 0) atomicExch(out, in[0]);

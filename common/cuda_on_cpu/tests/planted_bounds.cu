@@ -96,7 +96,7 @@ void run() {
 
 namespace vector_over_the_end {
 
-/// With the bug, the number of groups of four is rounded up, beyond the last complete group.
+/// With the bug, the number of groups of four is rounded up, so the last group is incomplete.
 template <bool bug>
 __global__ void twice_in_fours(float4* values, int n) {
   const int i = threadIdx.x;

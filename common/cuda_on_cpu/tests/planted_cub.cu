@@ -1,5 +1,5 @@
 /// \file
-/// Seeded bugs in uses of CUB. The analysis reports the line of the call.
+/// Seeded bugs in uses of CUB. The analysis reports the line of the CUB call, not one inside CUB.
 
 #include <cuda_runtime.h>
 

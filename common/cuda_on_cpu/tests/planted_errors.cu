@@ -1,6 +1,6 @@
 /// \file
 /// Seeded bugs: calls and launches whose errors are ignored, and kernels that abort. Each correct
-/// counterpart succeeds, or handles the error.
+/// counterpart succeeds or handles the error.
 
 #undef NDEBUG  // kernels use assert below
 

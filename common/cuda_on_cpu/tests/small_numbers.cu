@@ -255,7 +255,7 @@ __nv_bfloat16 from_bits<__nv_bfloat16>(unsigned short bits) {
 double number(__half x) { return __half2float(x); }
 double number(__nv_bfloat16 x) { return __bfloat162float(x); }
 
-/// The distance from x to y, counted in adjacent values of the format.
+/// The distance between x and y, in steps between adjacent values of the format.
 template <typename Half>
 int distance(Half x, Half y) {
   const auto place = [](Half of) {

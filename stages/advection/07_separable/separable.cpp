@@ -22,7 +22,7 @@ using staircase::Array;
 using staircase::View;
 
 // [refresh_halo]
-/// Refreshes a thread's part of the halo. The corners are also copied from inside the field.
+/// Refreshes a thread's part of the halo. The corners are copied from the field, not from the halo.
 template <typename T>
 void refresh_halo(Range of_rows, Range of_cols, View<T, 2> u) {
   const std::size_t rows = u.extent(0) - 2, cols = u.extent(1) - 2;

@@ -6,8 +6,8 @@
 ///          outermost correct ring of cells incorrect. A block has at least as many rows and
 ///          columns as its halo.
 /// Expect:  a w-th of the messages remain, with nearly the same number of bytes in total, but some
-///          cells are updated by two ranks. This pays if a message costs more time than the update
-///          of the cells of an edge.
+///          cells are updated by two ranks. A wide halo pays off if a message takes more time than
+///          updating the cells of an edge.
 /// Run:     ./climb advection_distributed --stages 02,05
 
 #include "../advection_distributed.hpp"

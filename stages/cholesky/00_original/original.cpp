@@ -1,6 +1,6 @@
 /// \file
 /// Run:  ./climb cholesky --stages 00
-/// Next: 01_left_looking exchanges the loops, and then writes each column once.
+/// Next: 01_left_looking exchanges the loops, so that each column is written once.
 
 #include "../cholesky.hpp"
 
@@ -12,7 +12,7 @@ namespace cholesky {
 using staircase::View;
 
 // [factorise]
-/// Right-looking: finishes each column, and subtracts its products from all columns to its right.
+/// Right-looking: finishes each column and subtracts its products from all columns to its right.
 template <typename T>
 void factorise(View<T, 2> l) {
   const std::size_t n = l.extent(0);

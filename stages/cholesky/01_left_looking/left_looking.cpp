@@ -1,6 +1,6 @@
 /// \file
 /// Changed: the two loops over columns are exchanged. The products of all columns to the left are
-///          subtracted from a column at once, and each element is written once.
+///          subtracted from an element in one loop, and each element is written once.
 /// Legal:   a column is finished before a column to its right reads it. From each element, the same
 ///          products are subtracted in the same order as in stage 00.
 /// Expect:  this stage is several times as fast as stage 00 if A exceeds the caches: the factors
@@ -28,7 +28,7 @@ T left(View<const T, 2> l, std::size_t i, std::size_t j) {
 // [left]
 
 // [factorise]
-/// Left-looking: updates each column with all columns before it, and finishes it.
+/// Left-looking: updates each column with all columns before it, and then finishes it.
 template <typename T>
 void factorise(View<T, 2> l) {
   const std::size_t n = l.extent(0);

@@ -4,7 +4,7 @@
 ///          from all tiles to the right.
 /// Legal:   from each element, the same products are subtracted in the same order as in stage 01. A
 ///          tile is finished before it is used as a factor.
-/// Expect:  two tiles stay in the nearest caches, where each of their elements is used 64 times.
+/// Expect:  two tiles stay in the L1 or L2 cache, where each of their elements is used 64 times.
 /// Run:     ./climb cholesky --stages 01,02
 /// Next:    03_openmp_tasks makes each operation on a tile a task.
 
@@ -65,7 +65,7 @@ void update_tile(View<T, 2> l, Range rows, Range columns, Range done) {
 // [tiles]
 
 // [factorise]
-/// Right-looking: finishes each column of tiles, and subtracts its products from all tiles to its
+/// Right-looking: finishes each column of tiles and subtracts its products from all tiles to its
 /// right.
 template <typename T>
 void factorise(View<T, 2> l) {

@@ -2,7 +2,7 @@
 /// Changed: each operation on a tile is a task, which names the tiles that it reads and the tile
 ///          that it writes. Any thread runs a task as soon as these tiles are ready.
 /// Legal:   tasks that write the same tile keep their order, and tasks that read a tile wait for
-///          the tasks that write it.
+///          earlier tasks that write it.
 /// Expect:  the speed grows with the number of cores, as long as enough tasks are ready.
 /// Run:     ./climb cholesky --stages 02,03
 /// Next:    04_vectorised keeps a part of a tile in vector registers.
@@ -65,7 +65,7 @@ void update_tile(View<T, 2> l, Range rows, Range columns, Range done) {
 // [tiles]
 
 // [factorise]
-/// Right-looking: finishes each column of tiles, and subtracts its products from all tiles to its
+/// Right-looking: finishes each column of tiles and subtracts its products from all tiles to its
 /// right. One thread creates the tasks, and all threads execute them. In `depend`, the first
 /// element of a tile stands for the tile.
 template <typename T>

@@ -1,7 +1,7 @@
 /// \file
-/// Changed: L is packed into panels of 24 rows, or 48 in f32, which store the rows of each column
-///          contiguously. Two functions compute a block of L in vector registers: the rows of a
-///          panel, in as many columns as a panel has rows. A tile has 8 × 8 blocks.
+/// Changed: L is packed into panels of 24 rows (48 in f32), which store the elements of each column
+///          contiguously. A block of L has the rows of a panel and as many columns. Two functions
+///          compute a block in vector registers. A tile has 8 × 8 blocks.
 /// Legal:   from each element, the same products are subtracted, in another order: the products of
 ///          a tile are added up first, and then their sum is subtracted.
 /// Expect:  arithmetic limits the program, as in stage 02 of AᵀA.
@@ -18,7 +18,7 @@ namespace cholesky {
 
 using staircase::View;
 
-constexpr std::size_t tile = 8;  // blocks along the rows and columns of a tile
+constexpr std::size_t tile = 8;  // rows and columns of a tile, in blocks
 
 // [subtract]
 /// Computes block -= xᵀy over `columns` columns of two panels, in parts that fit into registers.
@@ -57,7 +57,7 @@ struct Range {
   std::size_t first, last;
 };
 
-/// Subtracts the products of panels p and q in blocks `first` to `last` - 1 from block (p, q).
+/// Subtracts the products of panels p and q (blocks `first` to `last` - 1) from block (p, q).
 template <typename T>
 void subtract(View<T, 3> l, std::size_t p, std::size_t q, std::size_t first, std::size_t last) {
   static const auto run =
@@ -88,7 +88,7 @@ void update_tile(View<T, 3> l, Range rows, Range columns, Range done) {
 // [tiles]
 
 // [factorise]
-/// Right-looking: finishes each column of tiles, and subtracts its products from all tiles to its
+/// Right-looking: finishes each column of tiles and subtracts its products from all tiles to its
 /// right. One thread creates the tasks, and all threads execute them. In `depend`, the first
 /// element of a tile stands for the tile.
 template <typename T>

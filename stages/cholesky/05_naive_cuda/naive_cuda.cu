@@ -1,10 +1,10 @@
 /// \file
 /// Changed: the loop over rows and the nest over the elements to the right become two kernels,
 ///          which are launched once per column. A thread computes one element.
-/// Legal:   a thread writes only its own element. The second kernel reads only column k below the
-///          pivot. It also stores the root of the pivot, because all threads of the first kernel
-///          have to read the pivot itself. Kernels of a stream run one after the other.
-/// Expect:  memory is the limit, because all elements to the right are read and written per column.
+/// Legal:   a thread writes only its own element. The second kernel also reads column k below the
+///          pivot, which it does not write. It stores the root of the pivot, because all threads of
+///          the first kernel read the pivot. Kernels of a stream run one after the other.
+/// Expect:  memory is the limit: for each column, all elements to its right are read and written.
 /// From:    00_original
 /// Run:     ./climb cholesky --stages 00,05
 /// Next:    06_panel_and_update reads and writes these elements once per 256 columns.
@@ -47,7 +47,7 @@ __global__ void update(View<T, 2> l, unsigned k) {
 // [factorise]
 constexpr dim3 threads(32, 8);  // per thread block
 
-/// Right-looking: finishes each column, and subtracts its products from all columns to its right.
+/// Right-looking: finishes each column and subtracts its products from all columns to its right.
 template <typename T>
 void factorise(View<T, 2> l) {
   const unsigned n = l.extent(0);

@@ -6,8 +6,8 @@
 ///          from the rest of the panel. A is padded with zeros to a multiple of 64.
 /// Legal:   the products of all columns to the left of an element are subtracted, in any groups,
 ///          before the column of the element is divided.
-/// Expect:  elements to the right are read and written once per 256 columns. The loads of factors
-///          limit the update.
+/// Expect:  the elements to the right of a panel are read and written once per panel. The loads of
+///          factors limit the update.
 /// Run:     ./climb cholesky --stages 05,06
 /// Next:    07_tiled_update loads each factor once for many elements.
 
@@ -62,7 +62,7 @@ void factorise_panel(View<T, 2> l, unsigned first) {
   }
 }
 
-/// Right-looking: factorises each panel, and subtracts its products from all columns to its right.
+/// Right-looking: factorises each panel and subtracts its products from all columns to its right.
 template <typename T>
 void factorise(View<T, 2> l) {
   const unsigned n = l.extent(0);

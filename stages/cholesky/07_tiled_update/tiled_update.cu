@@ -6,7 +6,7 @@
 /// Expect:  the FP64 pipeline is the limit: a factor is copied once for 128 elements, and read from
 ///          shared memory once for 8 elements.
 /// Run:     ./climb cholesky --stages 06,07
-/// Next:    08_tensor_cores uses tensor cores, which have twice the rate.
+/// Next:    08_tensor_cores uses tensor cores, which have twice the rate of the FP64 pipeline.
 
 #include "../panels.hpp"
 
@@ -172,7 +172,7 @@ void factorise_panel(View<T, 2> l, unsigned first) {
   }
 }
 
-/// Right-looking: factorises each panel, and subtracts its products from all columns to its right.
+/// Right-looking: factorises each panel and subtracts its products from all columns to its right.
 template <typename T>
 void factorise(View<T, 2> l) {
   const unsigned n = l.extent(0);

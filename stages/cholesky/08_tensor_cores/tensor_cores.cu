@@ -164,7 +164,7 @@ void factorise_panel(View<T, 2> l, unsigned first) {
   }
 }
 
-/// Right-looking: factorises each panel, and subtracts its products from all columns to its right.
+/// Right-looking: factorises each panel and subtracts its products from all columns to its right.
 template <typename T>
 void factorise(View<T, 2> l) {
   const unsigned n = l.extent(0);

@@ -4,9 +4,9 @@
 ///          priority.
 /// Legal:   the two streams write different columns, and both read a finished panel. Events enforce
 ///          the other dependences.
-/// Expect:  panels are hidden as long as they take less time than the updates.
+/// Expect:  the factorisation of a panel is hidden as long as it takes less time than the update.
 /// Run:     ./climb cholesky --stages 08,09
-/// Next:    10_left_looking_tiles continues 08, and computes each tile left-looking.
+/// Next:    10_left_looking_tiles continues stage 08 and computes each tile left-looking.
 
 #include "../panels.hpp"
 #include "../products.hpp"

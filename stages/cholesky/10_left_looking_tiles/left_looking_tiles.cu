@@ -8,7 +8,7 @@
 ///          launches compute all of these tiles.
 /// Expect:  A is read once and L is written once, but only one SM works on a tile on the diagonal.
 /// Run:     ./climb cholesky --stages 08,10
-/// Next:    11_one_launch lets thread blocks wait for tiles instead of earlier launches.
+/// Next:    11_one_launch lets thread blocks wait for tiles instead of for earlier launches.
 
 #include "../squares.hpp"
 
@@ -67,14 +67,14 @@ struct Diagonal {
 
 template <typename T>
 union Shared {
-  Subtile<T> rows[buffers][2];  // sub-tiles of rows i and j
+  Subtile<T> rows[buffers][2];  // sub-tiles in tile rows i and j
   Diagonal<T> diagonal;
 };
 // [shared]
 
 // [stream]
-/// The pairs of sub-tiles that a tile needs, in order. For a column to the left, a pair contains
-/// rows i and rows j. For column j, a pair contains an inverse and rows of tile (j, j).
+/// The pairs of operands of tile (i, j), from left to right: first pairs of sub-tiles in tile rows
+/// i and j, and then each sub-tile of tile (j, j) with the inverse of its square on the diagonal.
 template <typename T>
 struct Stream {
   View<T, 2> l;
@@ -108,7 +108,7 @@ struct Stream {
     while (requested <= s && requested < end) copy();
   }
 
-  /// Waits for pair s and returns it. The buffer of pair s - 1 may be overwritten afterwards.
+  /// Waits for pair s and returns it. Starts further copies, which may overwrite pair s - 1.
   __device__ auto& operator()(unsigned s) {
     copy_until(s);
     if (requested == s + buffers - 1)

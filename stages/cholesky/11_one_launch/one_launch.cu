@@ -1,9 +1,9 @@
 /// \file
 /// Changed: one launch computes all tiles. A thread block claims the next tile from an atomic
-///          counter; tiles are counted column by column, from the diagonal down. It publishes its
-///          tile with a flag, and waits for the flags of the tiles that it reads.
-/// Legal:   a block reads only tiles that were claimed before its own tile, so the first unfinished
-///          tile never waits for an unclaimed tile. A flag is set after all stores of its tile.
+///          counter; tiles are counted column by column, from the diagonal down. The thread block
+///          publishes its tile with a flag, and waits for the flags of the tiles that it reads.
+/// Legal:   a block reads only tiles that were claimed before its own tile, so the block of the
+///          first unfinished tile never waits. A flag is set after all stores of its tile.
 /// Expect:  the limit is the time of a dependency chain with one link per 128 columns. If this
 ///          chain is short, the limit is the rate of the tensor cores.
 /// Run:     ./climb cholesky --stages 10,11
@@ -66,7 +66,7 @@ struct Diagonal {
 
 template <typename T>
 union Shared {
-  Subtile<T> rows[buffers][2];  // sub-tiles of rows i and j
+  Subtile<T> rows[buffers][2];  // sub-tiles in tile rows i and j
   Diagonal<T> diagonal;
 };
 // [shared]
@@ -88,8 +88,8 @@ __device__ inline void publish(View<unsigned, 2> published, Tile at) {
 // [flags]
 
 // [stream]
-/// The pairs of sub-tiles that a tile needs, in order. For a column to the left, a pair contains
-/// rows i and rows j. For column j, a pair contains an inverse and rows of tile (j, j).
+/// The pairs of operands of tile (i, j), from left to right: first pairs of sub-tiles in tile rows
+/// i and j, and then each sub-tile of tile (j, j) with the inverse of its square on the diagonal.
 template <typename T>
 struct Stream {
   View<T, 2> l;
@@ -119,8 +119,8 @@ struct Stream {
     __pipeline_commit();
   }
 
-  /// Starts the copies of all pairs of sub-tiles up to pair s. If the tiles of the next pair are
-  /// not published yet, waits if this pair is at most pair `now`, and returns otherwise.
+  /// Starts the copies of all pairs of sub-tiles up to pair s. If the tiles of a pair are not
+  /// published yet, waits for them up to pair `now`; beyond pair `now`, returns instead.
   __device__ void copy_until(unsigned s, unsigned now) {
     while (requested <= s && requested < end) {
       if (requested % subtiles == 0)
@@ -130,7 +130,7 @@ struct Stream {
     }
   }
 
-  /// Waits for pair s and returns it. The buffer of pair s - 1 may be overwritten afterwards.
+  /// Waits for pair s and returns it. Starts further copies, which may overwrite pair s - 1.
   __device__ auto& operator()(unsigned s) {
     copy_until(s, s);
     if (requested == s + buffers - 1)

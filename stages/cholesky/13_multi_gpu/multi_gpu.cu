@@ -256,7 +256,7 @@ void update_rest(Gpu<T>& gpu, unsigned number) {
 
 // [factorise_all]
 /// Factorises panel by panel. While a panel is factorised and fetched, the products of the previous
-/// panel are subtracted.
+/// panel are subtracted from later columns.
 template <typename T>
 void factorise(std::deque<Gpu<T>>& gpus) {
   const unsigned panels = ceil_div(gpus[0].l.extent(0), panel);

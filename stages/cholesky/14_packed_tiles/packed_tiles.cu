@@ -6,7 +6,7 @@
 ///          sub-tiles in a buffer of its own.
 /// Legal:   a packed sub-tile has the same elements as the sub-tile in L. All of them are written
 ///          before the flag of the tile is set.
-/// Expect:  there are six pairs of sub-tiles in shared memory, not four. The time changes little.
+/// Expect:  six pairs of sub-tiles fit in shared memory instead of four. The time changes little.
 /// Run:     ./climb cholesky --stages 11,14
 /// Next:    15_tma_bulk_copies copies the sub-tiles with the TMA.
 
@@ -31,7 +31,7 @@ constexpr unsigned buffers = 6;  // buffers for pairs of sub-tiles in shared mem
 
 // [packed]
 /// Eight rows of a sub-tile: two squares of 8 × 8 elements, each stored row by row. A lane reads
-/// two adjacent elements of a square, so a warp reads one square at a time from all banks.
+/// two adjacent elements of a square, so a warp reads a square without bank conflicts.
 template <typename T>
 using Eight = T[2][8][8];
 
@@ -60,11 +60,11 @@ struct alignas(16) Subtile {
 /// The index of a tile among the tiles on and below the diagonal, counted row by row.
 __device__ inline unsigned number_of(unsigned i, unsigned j) { return i * (i + 1) / 2 + j; }
 
-/// The packed copy of L that thread blocks exchange, and the flags of its tiles.
+/// The packed copy of L, through which thread blocks exchange sub-tiles, and its flags.
 template <typename T>
 struct Packed {
   View<Subtile<T>, 2> subtiles;  // indexed by (tile, sub-tile)
-  View<Square<T>, 2> inverses;   // minus the inverses of diagonal squares: (row of tiles, sub-tile)
+  View<Square<T>, 2> inverses;   // negated inverses of diagonal squares, by (tile row, sub-tile)
   View<unsigned, 2> published;   // whether tile (row, column) is complete
 };
 // [packed]
@@ -81,7 +81,7 @@ struct Diagonal {
 template <typename T>
 struct Shared {
   union {
-    Subtile<T> rows[buffers][2];  // sub-tiles of rows i and j
+    Subtile<T> rows[buffers][2];  // sub-tiles in tile rows i and j
     Diagonal<T> diagonal;
   };
   unsigned claimed;
@@ -105,14 +105,14 @@ __device__ inline void publish(unsigned& published) {
 // [flags]
 
 // [stream]
-/// Starts the asynchronous copy of `bytes` contiguous bytes. All threads of the block call it.
+/// All threads of the block together start the asynchronous copy of `bytes` contiguous bytes.
 __device__ inline void copy_bytes(void* to, const void* from, unsigned bytes) {
   for (unsigned e = threadIdx.x; e < bytes / 16; e += threads)
     __pipeline_memcpy_async(static_cast<uint4*>(to) + e, static_cast<const uint4*>(from) + e, 16);
 }
 
-/// The pairs of sub-tiles that tile (i, j) needs, in order. Left of column j, a pair contains
-/// sub-tiles of rows i and j. In column j, a pair contains an inverse and squares of tile (j, j).
+/// The pairs of operands of tile (i, j), in order: first pairs of sub-tiles in tile rows i and j,
+/// and then, from tile (j, j), the inverse of each diagonal square with the squares below it.
 template <typename T>
 struct Stream {
   const Packed<T>& packed;
@@ -138,8 +138,8 @@ struct Stream {
     __pipeline_commit();
   }
 
-  /// Starts the copies of all pairs of sub-tiles up to pair s. If the tiles of the next pair are
-  /// not published yet, waits if this pair is at most pair `now`, and returns otherwise.
+  /// Starts the copies of all pairs of sub-tiles up to pair s. If the tiles of a pair are not
+  /// published yet, waits for them up to pair `now`; beyond pair `now`, returns instead.
   __device__ void copy_until(unsigned s, unsigned now) {
     while (requested <= s && requested < end) {
       if (requested % subtiles == 0)
@@ -149,7 +149,7 @@ struct Stream {
     }
   }
 
-  /// Waits for pair s and returns it. The buffer of pair s - 1 may be overwritten afterwards.
+  /// Waits for pair s and returns it. Starts further copies, which may overwrite pair s - 1.
   __device__ auto& operator()(unsigned s) {
     copy_until(s, s);
     if (requested == s + buffers - 1)

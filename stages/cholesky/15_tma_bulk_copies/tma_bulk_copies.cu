@@ -3,7 +3,7 @@
 /// Changed: one thread starts a bulk copy per sub-tile, and the TMA executes it. All threads wait
 ///          for the bytes of the copy at an mbarrier. Each warp signals its own rows of a tile.
 /// Legal:   a copy starts after the signals of all warps of the tile have been read. A fence
-///          between the proxies of threads and TMA precedes each signal.
+///          between the generic proxy (threads) and the async proxy (TMA) precedes each signal.
 /// Expect:  fewer instructions compete with the products than in stage 14.
 /// Run:     ./climb cholesky --stages 14,15
 /// Next:    16_split_barriers shortens the critical path on the diagonal.
@@ -30,7 +30,7 @@ constexpr unsigned buffers = 6;  // buffers for pairs of sub-tiles in shared mem
 
 // [packed]
 /// Eight rows of a sub-tile: two squares of 8 × 8 elements, each stored row by row. A lane reads
-/// two adjacent elements of a square, so a warp reads one square at a time from all banks.
+/// two adjacent elements of a square, so a warp reads a square without bank conflicts.
 template <typename T>
 using Eight = T[2][8][8];
 
@@ -59,12 +59,12 @@ struct alignas(16) Subtile {
 /// The index of a tile among the tiles on and below the diagonal, counted row by row.
 __device__ inline unsigned number_of(unsigned i, unsigned j) { return i * (i + 1) / 2 + j; }
 
-/// The packed copy of L that thread blocks exchange, and the flags of its tiles.
+/// The packed copy of L, through which thread blocks exchange sub-tiles, and its flags.
 template <typename T>
 struct Packed {
   View<Subtile<T>, 2> subtiles;  // indexed by (tile, sub-tile)
-  View<Square<T>, 2> inverses;   // minus the inverses of diagonal squares: (row of tiles, sub-tile)
-  View<unsigned, 2> published;   // number of warps that have published their rows: (row, column)
+  View<Square<T>, 2> inverses;   // negated inverses of diagonal squares, by (tile row, sub-tile)
+  View<unsigned, 2> published;   // warps that have published their rows, by tile (row, column)
 };
 // [packed]
 
@@ -80,7 +80,7 @@ struct Diagonal {
 template <typename T>
 struct Shared {
   union {
-    Subtile<T> rows[buffers][2];  // sub-tiles of rows i and j
+    Subtile<T> rows[buffers][2];  // sub-tiles in tile rows i and j
     Diagonal<T> diagonal;
   };
   TransferBarrier full[buffers];
@@ -107,8 +107,8 @@ __device__ inline void publish(unsigned& published) {
 // [flags]
 
 // [stream]
-/// The pairs of sub-tiles that tile (i, j) needs, in order. Left of column j, a pair contains
-/// sub-tiles of rows i and j. In column j, a pair contains an inverse and squares of tile (j, j).
+/// The pairs of operands of tile (i, j), in order: first pairs of sub-tiles in tile rows i and j,
+/// and then, from tile (j, j), the inverse of each diagonal square with the squares below it.
 template <typename T>
 struct Stream {
   const Packed<T>& packed;
@@ -137,8 +137,8 @@ struct Stream {
       bulk_copy(&rows_i, &packed.subtiles(of_i, p), bytes_i, full);
   }
 
-  /// Starts the copies of all pairs of sub-tiles up to pair s. If the tiles of the next pair are
-  /// not published yet, waits if this pair is at most pair `now`, and returns otherwise.
+  /// Starts the copies of all pairs of sub-tiles up to pair s. If the tiles of a pair are not
+  /// published yet, waits for them up to pair `now`; beyond pair `now`, returns instead.
   __device__ void copy_until(unsigned s, unsigned now) {
     while (requested <= s && requested < end) {
       if (requested % subtiles == 0)
@@ -148,7 +148,7 @@ struct Stream {
     }
   }
 
-  /// Waits for pair s and returns it. The buffer of pair s - 1 may be overwritten afterwards.
+  /// Waits for pair s and returns it. Starts further copies, which may overwrite pair s - 1.
   __device__ auto& operator()(unsigned s) {
     copy_until(s, s);
     shared.full[s % buffers].wait(s / buffers % 2);

@@ -31,7 +31,7 @@ constexpr unsigned buffers = 6;                 // buffers for pairs of sub-tile
 
 // [packed]
 /// Eight rows of a sub-tile: two squares of 8 × 8 elements, each stored row by row. A lane reads
-/// two adjacent elements of a square, so a warp reads one square at a time from all banks.
+/// two adjacent elements of a square, so a warp reads a square without bank conflicts.
 template <typename T>
 using Eight = T[2][8][8];
 
@@ -60,12 +60,12 @@ struct alignas(16) Subtile {
 /// The index of a tile among the tiles on and below the diagonal, counted row by row.
 __device__ inline unsigned number_of(unsigned i, unsigned j) { return i * (i + 1) / 2 + j; }
 
-/// The packed copy of L that thread blocks exchange, and the flags of its tiles.
+/// The packed copy of L, through which thread blocks exchange sub-tiles, and its flags.
 template <typename T>
 struct Packed {
   View<Subtile<T>, 2> subtiles;  // indexed by (tile, sub-tile)
-  View<Square<T>, 2> inverses;   // minus the inverses of diagonal squares: (row of tiles, sub-tile)
-  View<unsigned, 2> published;   // number of warps that have published their rows: (row, column)
+  View<Square<T>, 2> inverses;   // negated inverses of diagonal squares, by (tile row, sub-tile)
+  View<unsigned, 2> published;   // warps that have published their rows, by tile (row, column)
 };
 // [packed]
 
@@ -81,7 +81,7 @@ struct Diagonal {
 template <typename T>
 struct Shared {
   union {
-    Subtile<T> rows[buffers][2];  // sub-tiles of rows i and j
+    Subtile<T> rows[buffers][2];  // sub-tiles in tile rows i and j
     Diagonal<T> diagonal;
   };
   TransferBarrier full[buffers], empty[buffers], drained, inverted[subtiles], divided[subtiles];
@@ -107,9 +107,9 @@ __device__ inline void wait_for(unsigned& published) {
 // [flags]
 
 // [copy]
-/// Copies the sub-tiles that tile (i, j) needs, in order: first the sub-tiles of the columns to the
-/// left, in rows i and j, then the inverses and the squares of tile (j, j) below the diagonal. One
-/// warp calls this function, which only starts the copies.
+/// Copies the sub-tiles that tile (i, j) needs, in order. First come the columns to the left, in
+/// rows i and j. Then follow, from tile (j, j), the inverses and the squares below the diagonal.
+/// One warp calls this function, which only starts the copies.
 template <typename T>
 __device__ void copy_subtiles(const Packed<T>& packed, Tile at, unsigned end, Shared<T>& shared) {
   const unsigned lane = threadIdx.x % 32;

@@ -1,13 +1,13 @@
 /// \file
 /// From:    18_flags_per_sub_tile
 /// Changed: squares on the diagonal are eliminated without roots (as in LDLᵀ). All roots are
-///          computed at once, after the last step. The elements of a lane move up by one position
-///          per step, so all steps have the same code.
+///          computed at once, after the last step. The elements of a lane move forward by one
+///          position per step, so all steps have the same code.
 /// Legal:   without the root of its pivot, a column differs from the final column of L only by a
 ///          factor. The pivots are the same as in stage 18.
 /// Expect:  a square takes half the time of stage 18. The final stores have no branch per element.
 /// Run:     ./climb cholesky --stages 18,19
-/// Next:    20_fragment_order lets loads put elements into the registers that products need.
+/// Next:    20_fragment_order reorders columns, so that products need no moves between registers.
 
 #include "../squares.hpp"
 
@@ -32,7 +32,7 @@ constexpr unsigned buffers = 6;                 // buffers for pairs of sub-tile
 
 // [packed]
 /// Eight rows of a sub-tile: two squares of 8 × 8 elements, each stored row by row. A lane reads
-/// two adjacent elements of a square, so a warp reads one square at a time from all banks.
+/// two adjacent elements of a square, so a warp reads a square without bank conflicts.
 template <typename T>
 using Eight = T[2][8][8];
 
@@ -61,19 +61,19 @@ struct alignas(16) Subtile {
 /// The index of a tile among the tiles on and below the diagonal, counted row by row.
 __device__ inline unsigned number_of(unsigned i, unsigned j) { return i * (i + 1) / 2 + j; }
 
-/// The packed copy of L that thread blocks exchange, and the flags of its tiles.
+/// The packed copy of L, through which thread blocks exchange sub-tiles, and its flags.
 template <typename T>
 struct Packed {
   View<Subtile<T>, 2> subtiles;  // indexed by (tile, sub-tile)
-  View<Square<T>, 2> inverses;   // minus the inverses of diagonal squares: (row of tiles, sub-tile)
-  View<unsigned, 2> published;   // number of warps that have published their rows: (tile, sub-tile)
+  View<Square<T>, 2> inverses;   // negated inverses of diagonal squares, by (tile row, sub-tile)
+  View<unsigned, 2> published;   // warps that have published their rows, by (tile, sub-tile)
 };
 // [packed]
 
 // [shared]
 /// Results of the elimination steps within a square on the diagonal: columns of L from the diagonal
 /// downwards, rows of the inverse of L, and scale factors. The scale factors are the reciprocal
-/// roots of the pivots, by which the columns and rows are not yet multiplied.
+/// square roots of the pivots. The columns and rows are not yet scaled.
 template <typename T>
 struct Exchange {
   alignas(16) T l[depth][depth], inverse[depth][depth], scale[depth];
@@ -90,7 +90,7 @@ struct Diagonal {
 template <typename T>
 struct Shared {
   union {
-    Subtile<T> rows[buffers][2];  // sub-tiles of rows i and j
+    Subtile<T> rows[buffers][2];  // sub-tiles in tile rows i and j
     Diagonal<T> diagonal;
   };
   TransferBarrier full[buffers], empty[buffers], drained, inverted[subtiles], divided[subtiles];
@@ -116,9 +116,9 @@ __device__ inline void wait_for(unsigned& published, unsigned count) {
 // [flags]
 
 // [copy]
-/// Copies the sub-tiles that tile (i, j) needs, in order: first the sub-tiles of the columns to the
-/// left, in rows i and j, then the inverses and the squares of tile (j, j) below the diagonal. One
-/// warp calls this function, which only starts the copies.
+/// Copies the sub-tiles that tile (i, j) needs, in order. First come the columns to the left, in
+/// rows i and j. Then follow, from tile (j, j), the inverses and the squares below the diagonal.
+/// One warp calls this function, which only starts the copies.
 template <typename T>
 __device__ void copy_subtiles(const Packed<T>& packed, Tile at, unsigned end, Shared<T>& shared) {
   const unsigned lane = threadIdx.x % 32;
@@ -150,7 +150,7 @@ __device__ void copy_subtiles(const Packed<T>& packed, Tile at, unsigned end, Sh
 /// Factorises the negated square, and computes the negated inverse of its factor. One warp calls
 /// this function. Each lane of the lower half has a row of the future L, and each lane of the upper
 /// half has a column of the future L⁻¹. In step k, all lanes subtract multiples of column k, which
-/// they read from shared memory. The elements of a lane move up by one position per step, so
+/// they read from shared memory. The elements of a lane move forward by one position per step, so
 /// element k is always the first in step k. The roots of the pivots are computed at the end.
 template <typename T>
 __device__ void factorise_square(Square<T>& square, Square<T>& inverse, Exchange<T>& exchange) {

@@ -37,7 +37,7 @@ using staircase::View;
 // [sizes]
 constexpr unsigned threads = 32 * (warps + 4);  // one of the four further warps starts copies
 constexpr unsigned buffers = 6;                 // buffers for pairs of sub-tiles in shared memory
-constexpr unsigned most_gpus = 8;               // largest number of GPUs
+constexpr unsigned most_gpus = 8;               // maximum number of GPUs
 
 /// A tile, and the index of its column among the columns of its GPU.
 struct OwnTile : Tile {
@@ -80,13 +80,13 @@ struct alignas(16) Subtile {
 /// The index of a tile among the tiles on and below the diagonal, counted row by row.
 __device__ inline unsigned number_of(unsigned i, unsigned j) { return i * (i + 1) / 2 + j; }
 
-/// The packed copy of L that thread blocks exchange, and the flags of its tiles. Each GPU has its
-/// own copy.
+/// The packed copy of L, through which thread blocks exchange sub-tiles, and its flags. Each GPU
+/// has its own copy.
 template <typename T>
 struct Packed {
   View<Subtile<T>, 2> subtiles;  // indexed by (tile, sub-tile)
-  View<Square<T>, 2> inverses;   // minus the inverses of diagonal squares: (row of tiles, sub-tile)
-  View<unsigned, 2> published;   // number of warps that have published their rows: (tile, sub-tile)
+  View<Square<T>, 2> inverses;   // negated inverses of diagonal squares, by (tile row, sub-tile)
+  View<unsigned, 2> published;   // warps that have published their rows, by (tile, sub-tile)
 };
 
 /// The packed copies of all GPUs: first a GPU's own copy, then the copies of the other GPUs, in the
@@ -101,7 +101,7 @@ struct Copies {
 // [shared]
 /// Results of the elimination steps within a square on the diagonal: columns of L from the diagonal
 /// downwards, rows of the inverse of L, and scale factors. The scale factors are the reciprocal
-/// roots of the pivots, by which the columns and rows are not yet multiplied.
+/// square roots of the pivots. The columns and rows are not yet scaled.
 template <typename T>
 struct Exchange {
   alignas(16) T l[depth][depth], inverse[depth][depth], scale[depth];
@@ -118,7 +118,7 @@ struct Diagonal {
 template <typename T>
 struct Shared {
   union {
-    Subtile<T> rows[buffers][2];  // sub-tiles of rows i and j
+    Subtile<T> rows[buffers][2];  // sub-tiles in tile rows i and j
     Diagonal<T> diagonal;
   };
   TransferBarrier full[buffers], empty[buffers], drained, inverted[subtiles], divided[subtiles];
@@ -137,7 +137,7 @@ __device__ inline void publish(unsigned& published) {
   if (threadIdx.x % 32 == 0) Flag(published).fetch_add(1, cuda::memory_order_release);
 }
 
-/// Signals to the other GPUs that a warp has written its rows of a sub-tile to their memory.
+/// Signals to the other GPUs that this warp has written its rows of a sub-tile to their memory.
 template <typename T>
 __device__ void publish_to_others(const Copies<T>& copies, unsigned number, unsigned p) {
   const unsigned g = 1 + threadIdx.x % 32;
@@ -155,9 +155,9 @@ __device__ inline void wait_for(unsigned& published, unsigned count) {
 // [flags]
 
 // [copy]
-/// Copies the sub-tiles that tile (i, j) needs, in order: first the sub-tiles of the columns to the
-/// left, in rows i and j, then the inverses and the squares of tile (j, j) below the diagonal. One
-/// warp calls this function, which only starts the copies.
+/// Copies the sub-tiles that tile (i, j) needs, in order. First come the columns to the left, in
+/// rows i and j. Then follow, from tile (j, j), the inverses and the squares below the diagonal.
+/// One warp calls this function, which only starts the copies.
 template <typename T>
 __device__ void copy_subtiles(const Packed<T>& packed, Tile at, unsigned end, Shared<T>& shared) {
   const unsigned lane = threadIdx.x % 32;
@@ -189,7 +189,7 @@ __device__ void copy_subtiles(const Packed<T>& packed, Tile at, unsigned end, Sh
 /// Factorises the negated square, and computes the negated inverse of its factor. One warp calls
 /// this function. Each lane of the lower half has a row of the future L, and each lane of the upper
 /// half has a column of the future L⁻¹. In step k, all lanes subtract multiples of column k, which
-/// they read from shared memory. The elements of a lane move up by one position per step, so
+/// they read from shared memory. The elements of a lane move forward by one position per step, so
 /// element k is always the first in step k. The roots of the pivots are computed at the end.
 template <typename T>
 __device__ void factorise_square(Square<T>& square, Square<T>& inverse, Exchange<T>& exchange) {
@@ -275,7 +275,7 @@ __device__ void factorise_diagonal(OwnTile at, View<T, 2> l, Shared<T>& shared, 
 // [factorise_diagonal]
 
 // [factorise_tile]
-/// The order of a GPU's tiles: column by column, from the diagonal downwards.
+/// Returns tile `number` of a GPU. Tiles are counted column by column, from the diagonal down.
 __device__ inline OwnTile tile_of(unsigned number, unsigned tiles, Distribution distribution) {
   unsigned j = distribution.gpu;
   for (; number >= tiles - j; j += distribution.gpus) number -= tiles - j;
@@ -295,7 +295,7 @@ __device__ void subtract_earlier(Tile at, Shared<T>& shared, Rest<T>& rest) {
 }
 
 /// Solves a tile below the diagonal, one sub-tile after the other. While the stores to other GPUs
-/// are in flight, the products of the sub-tile are subtracted from the other sub-tiles.
+/// are in flight, the products of the sub-tile are subtracted from the later sub-tiles.
 template <typename T>
 __device__ void divide_subtiles(const Copies<T>& copies, OwnTile at, View<T, 2> l,
                                 Shared<T>& shared, Rest<T>& rest) {

@@ -7,8 +7,8 @@
 /// Legal:   a tile needs only tiles to its left in its own row and tiles in rows above, and all of
 ///          these are claimed earlier. The first incomplete tile waits only for complete tiles.
 /// Expect:  thread blocks that run at the same time copy the same sub-tiles at the same time. More
-///          of these copies hit in the L2 cache, and DRAM takes less power. There is no gain if the
-///          power cap does not limit the clock.
+///          of these copies than in stage 20 hit in the L2 cache, and DRAM uses less power. There
+///          is no gain if the power cap does not limit the clock.
 /// Run:     ./climb cholesky --stages 20,22
 
 #include "../squares.hpp"
@@ -68,12 +68,12 @@ struct alignas(16) Subtile {
 /// The index of a tile among the tiles on and below the diagonal, counted row by row.
 __device__ inline unsigned number_of(unsigned i, unsigned j) { return i * (i + 1) / 2 + j; }
 
-/// The packed copy of L that thread blocks exchange, and the flags of its tiles.
+/// The packed copy of L, through which thread blocks exchange sub-tiles, and its flags.
 template <typename T>
 struct Packed {
   View<Subtile<T>, 2> subtiles;  // indexed by (tile, sub-tile)
-  View<Square<T>, 2> inverses;   // minus the inverses of diagonal squares: (row of tiles, sub-tile)
-  View<unsigned, 2> published;   // number of warps that have published their rows: (tile, sub-tile)
+  View<Square<T>, 2> inverses;   // negated inverses of diagonal squares, by (tile row, sub-tile)
+  View<unsigned, 2> published;   // warps that have published their rows, by (tile, sub-tile)
   View<unsigned, 1> through;     // number of tiles that have copied all columns left of their strip
   unsigned ahead;                // earlier tiles that may still be copying when a unit starts
 };
@@ -83,8 +83,8 @@ struct Packed {
 /// The number of columns of tiles to the left of the strip that contains column j.
 __device__ inline unsigned before_group(unsigned j) { return j / together * together; }
 
-/// The order of tiles: strips of four columns, from left to right. Within a strip, the order is row
-/// by row from the diagonal downwards.
+/// Returns tile `number`. Tiles are counted strip by strip (four columns), from left to right.
+/// Within a strip, they are counted row by row, from the diagonal down.
 __device__ inline Tile tile_in_group(unsigned number, unsigned tiles) {
   unsigned first = 0, width = min(together, tiles);
   const auto of_group = [&] { return width * (tiles - first) - width * (width - 1) / 2; };
@@ -101,7 +101,7 @@ __device__ inline Tile tile_in_group(unsigned number, unsigned tiles) {
 // [shared]
 /// Results of the elimination steps within a square on the diagonal: columns of L from the diagonal
 /// downwards, rows of the inverse of L, and scale factors. The scale factors are the reciprocal
-/// roots of the pivots, by which the columns and rows are not yet multiplied.
+/// square roots of the pivots. The columns and rows are not yet scaled.
 template <typename T>
 struct Exchange {
   alignas(16) T l[depth][depth], inverse[depth][depth], scale[depth];
@@ -118,7 +118,7 @@ struct Diagonal {
 template <typename T>
 struct Shared {
   union {
-    Subtile<T> rows[buffers][2];  // sub-tiles of rows i and j
+    Subtile<T> rows[buffers][2];  // sub-tiles in tile rows i and j
     Diagonal<T> diagonal;
   };
   TransferBarrier full[buffers], empty[buffers], drained, inverted[subtiles], divided[subtiles];
@@ -144,9 +144,9 @@ __device__ inline void wait_for(unsigned& published, unsigned count) {
 // [flags]
 
 // [copy]
-/// Copies entries `begin` to `end` - 1 of the list of sub-tiles that tile (i, j) needs: first the
-/// sub-tiles of the columns to the left, in rows i and j, then the inverses and the squares of tile
-/// (j, j) below the diagonal. One warp calls this function, which only starts the copies.
+/// Copies entries `begin` to `end` - 1 of the list of sub-tiles that tile (i, j) needs. First come
+/// the columns to the left, in rows i and j. Then follow, from tile (j, j), the inverses and the
+/// squares below the diagonal. One warp calls this function, which only starts the copies.
 template <typename T>
 __device__ void copy_subtiles(const Packed<T>& packed, Tile at, unsigned begin, unsigned end,
                               Shared<T>& shared) {
@@ -176,8 +176,8 @@ __device__ void copy_subtiles(const Packed<T>& packed, Tile at, unsigned begin, 
 // [copy]
 
 // [synchronised]
-/// Copies all sub-tiles of a tile, once at most `ahead` tiles of earlier units still have to copy
-/// columns left of their strip. `through` counts the tiles that have copied these columns.
+/// Copies all sub-tiles that a tile needs, once at most `ahead` tiles of earlier units still have
+/// to copy columns left of their strip. `through` counts the tiles that have copied these columns.
 template <typename T>
 __device__ void copy_synchronised(const Packed<T>& packed, Tile at, Shared<T>& shared) {
   const unsigned before = shared.claimed / unit * unit, common = before_group(at.j) * subtiles;
@@ -194,7 +194,7 @@ __device__ void copy_synchronised(const Packed<T>& packed, Tile at, Shared<T>& s
 /// Factorises the negated square, and computes the negated inverse of its factor. One warp calls
 /// this function. Each lane of the lower half has a row of the future L, and each lane of the upper
 /// half has a column of the future L⁻¹. In step k, all lanes subtract multiples of column k, which
-/// they read from shared memory. The elements of a lane move up by one position per step, so
+/// they read from shared memory. The elements of a lane move forward by one position per step, so
 /// element k is always the first in step k. The roots of the pivots are computed at the end.
 template <typename T>
 __device__ void factorise_square(Square<T>& square, Square<T>& inverse, Exchange<T>& exchange) {

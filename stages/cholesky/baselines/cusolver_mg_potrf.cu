@@ -23,7 +23,7 @@ using staircase::OnDevice;
 using staircase::View;
 
 /// Returns the number of columns of a group. Groups are distributed cyclically. Wide groups make
-/// the updates fast, and every GPU needs a few groups.
+/// the updates fast, but every GPU needs several groups.
 std::size_t columns_per_group(std::size_t n) {
   return std::clamp(std::bit_floor(n / 4), std::size_t{128}, std::size_t{2048});
 }

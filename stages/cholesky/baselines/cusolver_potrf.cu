@@ -3,8 +3,8 @@
 ///
 /// cuSOLVER uses column-major order and is fastest for the lower triangle of this order. Our lower
 /// triangle is the upper triangle in this order, so the program transposes the matrix before the
-/// factorisation and L after it, each in a phase of its own. A caller whose symmetric matrix is
-/// complete has to transpose only L.
+/// factorisation and L after it, each in a phase of its own. A caller whose matrix contains both
+/// triangles has to transpose only L.
 
 #include "../cholesky.hpp"
 

@@ -36,7 +36,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   std::copy_n(problem.a<T>().data(), problem.n * problem.n, l.data());
   timeline.begin("kernels");
   const lapack_int failed = factorise(static_cast<lapack_int>(problem.n), l.data());
-  // LAPACK stores no root for this pivot, and the element there may be positive.
+  // LAPACK stores no root for the failed pivot, and the element there may be positive.
   if (failed > 0) l(failed - 1, failed - 1) = 0;
   return l;
 }

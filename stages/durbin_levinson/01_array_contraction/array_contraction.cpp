@@ -1,8 +1,8 @@
 /// \file
 /// Changed: two rows that swap roles replace the array y, and a local variable replaces sum.
 /// Legal:   only step k + 1 reads column k of y, and only iteration i reads element i of sum.
-/// Expect:  memory use shrinks from n² to n values, which fit into the caches and are contiguous.
-///          The dependency chain of additions becomes the limit.
+/// Expect:  memory use shrinks from 2 n² to 2 n values, which fit into the caches and are
+///          contiguous. The dependency chain of additions becomes the limit.
 /// Run:     ./climb durbin_levinson --stages 00,01
 /// Next:    02_openmp distributes both loops over threads.
 

@@ -18,7 +18,7 @@ using staircase::View;
 
 // [durbin]
 /// Durbin's recursion: computes y of order k + 1 from y of order k. Each step appends one element,
-/// the reflection coefficient alpha. `sums` is a copy of r, to which the threads add their sums.
+/// the reflection coefficient alpha. `sums`, a copy of r, receives the partial sums of the threads.
 template <typename T>
 void durbin(const std::vector<T>& r, std::vector<T> sums, View<T, 2> rows, View<T, 2> solution) {
   const std::size_t n = rows.extent(1);

@@ -1,6 +1,6 @@
 /// \file
-/// Changed: the widest vectors of the processor process the pairs. One vector loads elements
-///          beginning at i; a second one loads their mirror images and is reversed by a shuffle.
+/// Changed: pairs are processed in the widest vectors of the processor. A vector contains elements
+///          from i on; a second one contains their mirror images, and a shuffle reverses it.
 /// Legal:   pairs are independent of each other. The sum has a partial sum per lane, and the order
 ///          of additions changes only the rounding.
 /// Expect:  a step takes the time of the loads and stores of one pass, plus the time of a barrier.
@@ -44,7 +44,7 @@ template <typename Vector, std::size_t... lane>
 #endif
 }
 
-/// Updates elements i and k - 1 - i, `begin` <= i < `end`; the vector width divides `begin` and
+/// Updates elements i and k - 1 - i for `begin` <= i < `end`; the vector width divides `begin` and
 /// `end`. Adds the products of r and the new elements to the partial sum of the next step.
 template <typename T>
 struct UpdatePairs {

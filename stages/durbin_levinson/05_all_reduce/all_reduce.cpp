@@ -2,7 +2,7 @@
 /// Changed: each thread publishes its partial sum in its own slot and waits for the slots of the
 ///          other threads. This exchange is also the barrier.
 /// Legal:   when a thread has read the partial sums of all other threads, these threads have
-///          completed the step. All threads add in the same order, so all get the same alpha.
+///          completed the step. All add the sums in the same order, so all get the same alpha.
 /// Expect:  there are n - 1 exchanges, each as short as the transfer of a cache line between cores.
 /// Run:     ./climb durbin_levinson --stages 00-05
 /// Next:    06_teams uses a single thread while rows are short.
@@ -45,7 +45,7 @@ template <typename Vector, std::size_t... lane>
 #endif
 }
 
-/// Updates elements i and k - 1 - i, `begin` <= i < `end`; the vector width divides `begin` and
+/// Updates elements i and k - 1 - i for `begin` <= i < `end`; the vector width divides `begin` and
 /// `end`. Adds the products of r and the new elements to the partial sum of the next step.
 template <typename T>
 struct UpdatePairs {

@@ -3,7 +3,7 @@
 /// Legal:   the steps are the same; all threads synchronise at a barrier before the team grows.
 /// Expect:  threads exchange nothing while rows are shorter than 32 KB; small orders need no team.
 /// Run:     ./climb durbin_levinson --stages 00-06
-/// Next:    07_naive_cuda starts again from 01 on the GPU, with two kernels per step.
+/// Next:    07_naive_cuda starts again from stage 01 on the GPU, with two kernels per step.
 
 #include "../durbin_levinson.hpp"
 #include "../exchange.hpp"
@@ -19,7 +19,7 @@ namespace durbin_levinson {
 using staircase::View;
 
 // [sizes]
-constexpr std::size_t share = 16384;  // bytes of y per thread of a larger team
+constexpr std::size_t share = 16384;  // least bytes of y per thread after the team has doubled
 constexpr std::size_t block = 64;     // bytes of the widest vectors
 // [sizes]
 
@@ -45,7 +45,7 @@ template <typename Vector, std::size_t... lane>
 #endif
 }
 
-/// Updates elements i and k - 1 - i, `begin` <= i < `end`; the vector width divides `begin` and
+/// Updates elements i and k - 1 - i for `begin` <= i < `end`; the vector width divides `begin` and
 /// `end`. Adds the products of r and the new elements to the partial sum of the next step.
 template <typename T>
 struct UpdatePairs {

@@ -1,8 +1,8 @@
 /// \file
 /// Changed: the launches of 128 steps are captured in a CUDA graph once, and the host launches the
 ///          graph once per 128 steps. All launches of the graph have the same arguments, so the
-///          kernels read the first step from GPU memory. Each grid is large enough for the last
-///          step.
+///          kernels read the index of the first step from GPU memory. Each grid is large enough for
+///          the last step.
 /// Legal:   the same kernels run in the same order; blocks without work return.
 /// Expect:  the time of a graph node on the GPU is the limit instead of a launch by the host.
 /// Run:     ./climb durbin_levinson --stages 09,10

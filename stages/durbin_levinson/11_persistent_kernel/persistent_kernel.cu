@@ -1,8 +1,8 @@
 /// \file
-/// Changed: a persistent kernel executes all steps on one cluster. In addition to y, a thread keeps
-///          the row z, which is y in reverse order, so it needs only one element of each row from
-///          its left neighbour. The update and the next inner product are fused into one pass with
-///          one barrier after it.
+/// Changed: a persistent kernel executes all steps on one cluster. In addition to y, the threads
+///          keep the row z, which is y in reverse order. A thread thus needs only one element of
+///          each row from its left neighbour. The update and the next inner product are fused into
+///          one pass with one barrier after it.
 /// Legal:   z follows the same recursion. Between two barriers, data are sent to one buffer and
 ///          read from the other.
 /// Expect:  the critical path of a step is the limit: sum of a warp, barrier, sum of the warps.

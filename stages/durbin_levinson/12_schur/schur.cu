@@ -1,8 +1,8 @@
 /// \file
 /// Changed: the Schur algorithm carries a second sequence of pairs, which starts as the
 ///          autocorrelations, through the same recursion as y. The reflection coefficient of a step
-///          is the quotient of the leading pair's elements. As y grows, this sequence shrinks, so
-///          both share a row of n pairs. r is no longer stored.
+///          is the quotient -y / z of the leading pair (y, z). As y grows, this sequence shrinks,
+///          so both share a row of n pairs. r is no longer stored.
 /// Legal:   the two sequences never overlap: Schur's sequence begins at position k, after the end
 ///          of y. The warp that has the leading pair sends one element instead of a sum.
 /// Expect:  the barrier is the limit; the two sums of stage 11 are no longer on the critical path.

@@ -2,11 +2,11 @@
 /// Changed: the reflection coefficients of the next 64 steps depend only on the next 64 pairs. One
 ///          warp per block computes these coefficients without a barrier. Then each warp carries
 ///          128 pairs through the 64 steps in registers, without an exchange. One launch does both.
-///          The rows are in memory again, and the grid uses all SMs.
+///          The row of pairs is in global memory again, so the grid can use all SMs.
 /// Legal:   in a step, a pair depends on itself and its left neighbour. A warp that reads 64 more
 ///          pairs on the left (a ghost zone) can do 64 steps without an exchange and then discards
 ///          these pairs.
-/// Expect:  the dependency chain of a step within a warp is the limit. This chain takes an eighth
+/// Expect:  the dependency chain of a step within a warp is the limit. A step takes about an eighth
 ///          of the time of a step with a barrier.
 /// Run:     ./climb durbin_levinson --stages 12,13
 /// Next:    14_paired_steps computes two coefficients with one division.

@@ -1,10 +1,10 @@
 /// \file
-/// Changed: one cooperative launch executes all steps. Thread blocks keep their pairs in registers,
-///          and exchange pairs through flags instead of launches. In addition, a lane fetches two
-///          pairs of its left neighbour for two steps, and two divisions overlap.
+/// Changed: one cooperative launch executes all steps. Thread blocks keep their pairs in registers;
+///          flags instead of launches order the exchange of ghost zones. In addition, one exchange
+///          between lanes serves two steps, and the divisions for two coefficients overlap.
 /// Legal:   all thread blocks are resident, so a thread block may wait for others. A pair is read
 ///          only after it has been published, and overwritten only after it has been read.
-/// Expect:  for 64 steps, a message between SMs (about 1 µs) replaces the time between two kernels.
+/// Expect:  per 64 steps, a message between SMs (about 1 µs) replaces the time between two kernels.
 /// Run:     ./climb durbin_levinson --stages 14,15
 /// Next:    nothing; this is the last stage.
 
@@ -125,12 +125,12 @@ using Shared = cuda::atomic_ref<T, cuda::thread_scope_device>;
 /// Pairs that thread blocks exchange through global memory.
 template <typename T>
 struct Exchange {
-  View<Pair<T>, 1> leading;      // each pair as it is when its 64 steps as a leading pair begin
-  View<Pair<T>, 3> ghosts;       // (thread block, slot, pair): ghost zones of a thread block
+  View<Pair<T>, 1> leading;      // each pair, before the 64 steps in which it leads
+  View<Pair<T>, 3> ghosts;       // ghost zones, by (thread block, slot, pair)
   View<unsigned, 1> sent, read;  // number of ghost zones sent to, and read by, a thread block
 };
 
-/// Publishes an element. NaN means "not yet published", so infinity is stored for NaN.
+/// Publishes an element. NaN means "not yet published", so infinity is stored instead of NaN.
 template <typename T>
 __device__ void publish(T& element, T value) {
   constexpr T infinity = std::numeric_limits<T>::infinity();
@@ -181,9 +181,9 @@ __device__ void load_initial(View<const T, 1> r, std::int64_t first, T (&y)[coun
   }
 }
 
-/// Executes all steps. Each warp but the last one has 128 neighbouring pairs, of which the first 64
-/// are its ghost zone. The first warp of a thread block also computes the coefficients. The last
-/// warp receives the ghost zone of the first warp.
+/// Executes all steps. Each warp of a thread block but the last one has 128 neighbouring pairs, of
+/// which the first 64 are its ghost zone. The first warp of a thread block also computes the
+/// coefficients. The last warp receives the ghost zone of the first warp.
 template <typename T>
 __global__ void __launch_bounds__(warp_size*(most_warps + 1))
     advance(View<const T, 1> r, Exchange<T> exchange, View<T, 2> solution) {
@@ -255,8 +255,8 @@ __global__ void __launch_bounds__(warp_size*(most_warps + 1))
 // [advance]
 
 // [solve]
-/// Returns the grid with the fewest warps per thread block for at most one thread block per SM.
-/// Each thread block has one more warp, which receives ghost zones.
+/// Returns a grid of at most one thread block per SM, with as few warps per thread block as
+/// possible. Each thread block has one more warp, which receives ghost zones.
 inline Blocks resident_blocks_for(unsigned n) {
   const unsigned warps = (n + kept - 1) / kept, processors = staircase::processors();
   const unsigned of_block = (warps + processors - 1) / processors;

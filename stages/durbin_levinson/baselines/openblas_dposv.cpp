@@ -26,8 +26,8 @@ constexpr std::int64_t largest = 15000;  // order; for higher orders, n³ operat
 // [sizes]
 
 // [factorise]
-/// Solves T y = -r by T = L Lᵀ. Returns the order of the largest leading submatrix of T that is
-/// positive definite.
+/// Solves T y = -r by factorising T = L Lᵀ. Returns the order of the largest leading submatrix of T
+/// that is positive definite.
 std::size_t factorise_and_solve(std::span<const double> r, View<double, 2> t, View<double, 1> y) {
   const std::size_t n = t.extent(0);
   for (std::size_t i = 0; i < n; ++i) {

@@ -4,7 +4,7 @@
 /// Legal:   systems are independent, and the operations of each system keep their order.
 /// Expect:  memory is the limit, because neighbouring threads access rows that are far apart.
 /// Run:     ./climb durbin_levinson_batched --stages 00-02
-/// Next:    03_register_resident keeps y in registers, and r in shared memory.
+/// Next:    03_register_resident keeps y in registers and r in shared memory.
 
 #include "../durbin_levinson_batched.hpp"
 

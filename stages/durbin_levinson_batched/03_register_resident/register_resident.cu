@@ -38,9 +38,9 @@ __device__ void extend(T (&y)[order], unsigned k, T alpha) {
 // [extend]
 
 // [sums]
-/// Sums over the solution of order k, for two reflection coefficients. The numerator of alpha_(k+1)
-/// is -first, and that of alpha_(k+2) is -(second + alpha_(k+1) * mirrored). Each element of r is
-/// loaded once for all three sums.
+/// Sums over the solution of order k, for two reflection coefficients. The numerators of
+/// alpha_(k+1) and alpha_(k+2) are -first and -(second + alpha_(k+1) * mirrored). Each element of r
+/// is loaded once for all three sums.
 template <typename T>
 struct Sums {
   T first, second, mirrored;

@@ -1,7 +1,7 @@
 /// \file
 /// From:    02_naive_cuda
 /// Changed: each system has a thread block, and its rows are in shared memory if they fit. A thread
-///          updates a pair of y and at once adds the pair's terms to the sum of the next order.
+///          updates a pair of y and immediately adds the pair's terms to the sum of the next order.
 /// Legal:   pairs of y are disjoint, and the thread that writes a pair also reads it for the sum;
 ///          the terms of the sum have another order.
 /// Expect:  shared memory is the limit for high orders, and the dependency chain of an order for

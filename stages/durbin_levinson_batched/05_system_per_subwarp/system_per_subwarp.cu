@@ -1,10 +1,10 @@
 /// \file
-/// Changed: a sub-warp, a group of 1 to 32 lanes, solves each system. The Schur algorithm replaces
-///          the sums by a row of pairs, which stays in the registers of these lanes. Each step
+/// Changed: a sub-warp, a group of 1 to 32 lanes, solves each system. The Schur algorithm needs no
+///          sums: it updates a row of pairs (v, u) in the registers of these lanes. Each step
 ///          computes the next coefficient before it updates most of the pairs.
 /// Legal:   the Schur algorithm computes the same coefficients. Each step updates each pair from
 ///          this pair and the coefficient alone, so the order of the updates does not matter.
-/// Expect:  the FP64 pipeline is the limit; a step has no barriers and shuffles four
+/// Expect:  the FP64 pipeline is the limit; a step has no barriers and shuffles two
 ///          values.
 /// Run:     ./climb durbin_levinson_batched --stages 04,05
 
@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(team* warp, resident)
 // [solve_in_subwarps]
 
 // [launch]
-/// Solves all systems, each in a sub-warp of the fewest lanes that have at least n positions.
+/// Solves all systems, each in the smallest sub-warp that has at least n positions.
 template <typename T, unsigned lanes = 1>
 void solve_all(unsigned systems, unsigned n, const DeviceArray<T, 2>& r,
                const DeviceArray<T, 3>& solution) {

@@ -92,7 +92,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   DeviceArray<T, 3> y_and_alpha(systems, 2, n);
   DeviceArray<T*, 1> matrix_of(systems), y_of(systems);
   DeviceArray<int, 1> device_failed(systems), status(1);
-  std::vector<int> failed(systems);  // by system: the first pivot that is not positive, from 1
+  std::vector<int> failed(systems);  // by system: first pivot that is not positive, counted from 1
   Solution<T> solution(systems, 2, n);
   const staircase::Elements<T> numbers = rounded<T>(problem);
 
@@ -119,7 +119,7 @@ Solution<T> solve(const Problem& problem, staircase::Timeline& timeline) {
       std::find_if(failed.begin(), failed.end(), [](int index) { return index > 0; });
   if (first != failed.end()) {
     // The harness reports the first system that is not positive definite, and its first coefficient
-    // that is too large. The index is the largest order with a positive definite matrix.
+    // that is too large. For order `*first` - 1, the matrix is still positive definite.
     Problem leading;
     leading.systems = 1;
     leading.n = *first - 1;

@@ -38,13 +38,13 @@ inline lapack_int factorise_and_solve(lapack_int n, float* t, float* y) {
 template <typename T>
 std::size_t solve_system(View<const T, 1> r, std::size_t order, View<T, 1> y,
                          staircase::Elements<T>& t) {
-  // Our lower triangle is the upper triangle of LAPACK's column-major order.
+  // Our lower triangle is the upper triangle in LAPACK's column-major order.
   for (std::size_t i = 0; i < order; ++i) {
     for (std::size_t j = 0; j <= i; ++j) t[i * order + j] = r(i - j);
     y(i) = -r(i + 1);
   }
   const auto failed = factorise_and_solve(static_cast<lapack_int>(order), t.data(), y.data());
-  // The leading submatrix before the pivot that is not positive has a solution.
+  // The equations before the pivot that is not positive have a solution.
   return failed > 0 ? solve_system(r, static_cast<std::size_t>(failed) - 1, y, t) : order;
 }
 // [factorise]

@@ -88,7 +88,7 @@ __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below
 }
 
 /// Solves a tridiagonal system (diagonals a, b, c, right-hand side r) for u with a team of threads.
-/// r and u may be the same array. A system that does not fit into the team is solved in chunks.
+/// r and u may be the same array. A system with more than team * held rows is solved in chunks.
 /// Each chunk, except for the last one, stores d and e in u and c.
 template <int team, int held, typename Real>
 __device__ void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r,

@@ -85,7 +85,7 @@ __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below
 
 // [tridag]
 /// Solves a tridiagonal system of n rows for u with a team of threads; row_of(i) is row i. Rows
-/// beyond the end must have a = c = r = 0. A system that does not fit into the team is solved in
+/// beyond the end must have a = c = r = 0. A system with more than team * held rows is solved in
 /// chunks. Each chunk, except for the last one, stores d and e in u and w.
 template <int team, int held, typename Real, typename RowOf>
 __device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {

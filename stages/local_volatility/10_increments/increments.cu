@@ -68,7 +68,7 @@ __device__ std::size_t factor_of_row(std::size_t i) {
 }
 
 /// Adds the solution of a system of n rows along y to u, with a team of threads. The right-hand
-/// side is r_of(i), which must be 0 beyond the end. A system that does not fit into the team is
+/// side is r_of(i), which must be 0 beyond the end. A system with more than team * held rows is
 /// solved in chunks. Each chunk, except for the last one, stores d in w.
 template <int team, int held, typename Real, typename ValueOf>
 __device__ void tridag(const State<Real>& s, std::size_t n, ValueOf r_of, Real* w, Real* u) {

@@ -74,7 +74,7 @@ void fetch(Parts<T> device, Parts<T> host, const Stream& stream) {
 // [transfer]
 
 // [multiply]
-/// Computes C = A B, one tile per thread block, and two elements 16 columns apart per thread.
+/// Computes C = A B, one tile per thread block. A thread computes two elements, 16 columns apart.
 template <typename T>
 __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
   __shared__ T a_tile[tile][tile], b_tile[tile][tile];

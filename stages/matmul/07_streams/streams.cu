@@ -2,9 +2,9 @@
 /// Changed: streams and events replace the threads of the host. The copy engines take slices out of
 ///          A and B and write them into C directly: these matrices are pinned, and there are no
 ///          buffers in the host's memory.
-/// Legal:   events keep the order that the waits of threads kept in stage 06. An input copy waits
-///          for the last kernel that read its buffers. A kernel waits for its input copy and the
-///          output copy of the previous slice in its buffer. An output copy waits for its kernel.
+/// Legal:   events keep the order that waiting threads kept in stage 06. An input copy waits for
+///          the last kernel that read its buffers. A kernel waits for its input copy and for the
+///          last output copy of its buffer. An output copy waits for its kernel.
 /// Expect:  kernels follow each other without gaps if copies take no longer than kernels. The host
 ///          only enqueues work.
 /// Run:     ./climb matmul --stages 06,07
@@ -50,7 +50,7 @@ struct Parts {
 // [Buffers]
 
 // [multiply]
-/// Computes C = A B, one tile per thread block, and two elements 16 columns apart per thread.
+/// Computes C = A B, one tile per thread block. A thread computes two elements, 16 columns apart.
 template <typename T>
 __global__ void multiply(View<const T, 2> a, View<const T, 2> b, View<T, 2> c) {
   __shared__ T a_tile[tile][tile], b_tile[tile][tile];

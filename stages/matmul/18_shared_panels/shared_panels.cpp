@@ -23,7 +23,7 @@ inline std::size_t rows_of_block(std::size_t rows, std::size_t cols, std::size_t
 
 // [multiply]
 /// Computes C = A B: for each chunk of columns of A and rows of B, packs the micro-panels, and adds
-/// their products to C, block by block. The threads share the micro-panels and the blocks.
+/// their products to C, block by block. OpenMP distributes the packing and the blocks of C.
 template <typename T>
 void multiply(View<const T, 2> a, View<const T, 2> b, Packed<T>& packed, View<T, 2> c) {
   const std::size_t rows = c.extent(0), cols = c.extent(1), all = a.extent(1);

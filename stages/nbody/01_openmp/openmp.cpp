@@ -2,7 +2,7 @@
 /// Changed: each of the three loops over bodies has an OpenMP directive.
 /// Legal:   an iteration writes only the entry of its own body, and no iteration of the same loop
 ///          writes an element that another iteration reads.
-/// Expect:  the time of 00 is divided by the number of cores.
+/// Expect:  the time of stage 00 is divided by the number of cores.
 /// Run:     ./climb nbody --stages 00,01
 /// Next:    02_vectorised computes eight or sixteen pairs with one instruction.
 

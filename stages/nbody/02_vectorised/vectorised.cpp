@@ -1,6 +1,6 @@
 /// \file
 /// Changed: the source bodies are copied into a structure of arrays, and the loop over them is
-///          vectorised; 1 / √x is a guess from the bits of x, followed by Newton steps.
+///          vectorised; Newton steps compute 1 / √x from a guess that is based on the bits of x.
 /// Legal:   the terms of a sum are independent of each other; each vector lane adds up its own
 ///          terms, and the sums of the lanes are added up at the end.
 /// Expect:  with the widest vectors, an instruction computes eight pairs in f64 and sixteen in f32.

@@ -3,10 +3,10 @@
 ///          slices, and the source bodies of each slice are copied into rows of their own.
 /// Legal:   slices with different bodies write different forces; slices with the same bodies add to
 ///          the same forces, and one thread computes them one after the other.
-/// Expect:  for any number of bodies, this stage computes as many pairs per second as 02 with
-///          source bodies that fit into a cache.
+/// Expect:  for any number of bodies, this stage computes as many pairs per second as stage 02 does
+///          if its source bodies fit into a cache.
 /// Run:     ./climb nbody --stages 02,03
-/// Next:    04_naive_cuda starts again from 01, on the GPU.
+/// Next:    04_naive_cuda starts again from stage 01, on the GPU.
 
 #include "../nbody.hpp"
 

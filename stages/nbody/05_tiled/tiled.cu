@@ -3,8 +3,8 @@
 ///          threads read the whole tile from there.
 /// Legal:   each sum keeps its order. Barriers separate writing a tile from reading it, and reading
 ///          it from writing the next tile. Zero-mass padding fills the last tile.
-/// Expect:  there are far fewer loads from global memory than in 04, but this saves little time:
-///          the L1 cache served these loads, and arithmetic takes most of the time.
+/// Expect:  there are far fewer loads from global memory than in stage 04, but this saves little
+///          time: the L1 cache served these loads, and arithmetic takes most of the time.
 /// Run:     ./climb nbody --stages 04,05
 /// Next:    06_register_tiled keeps several bodies in the registers of each thread.
 

@@ -1,9 +1,9 @@
 /// \file
 /// Changed: a thread keeps four bodies in registers, and uses each loaded source body four times;
-///          the special function unit computes 1 / √x, which f64 refines by one more step.
+///          the special function unit computes 1 / √x, and in f64, one more step refines it.
 /// Legal:   each sum keeps its order, and the sums of different bodies are independent.
 /// Expect:  a pair takes 27 instructions in f32, of which one uses the special function unit, and a
-///          quarter of the loads of 05; the issue rate limits the kernel.
+///          quarter of the loads of stage 05; the issue rate limits the kernel.
 /// Run:     ./climb nbody --stages 05,06
 /// Next:    07_mixed_precision computes pairs in f32 and recovers the digits that f32 loses
 ///          elsewhere.

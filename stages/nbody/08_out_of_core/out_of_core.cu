@@ -3,7 +3,7 @@
 ///          are sliced, and slices of bodies and of source bodies stream through two buffers each.
 /// Legal:   each kernel continues the sums of the previous slice; events ensure that no buffer
 ///          is overwritten before it has been read.
-/// Expect:  any memory budget gives the speed of 06 if each slice has enough blocks for the GPU.
+/// Expect:  any memory budget suffices for the speed of stage 06 if each slice has enough blocks.
 /// From:    06_register_tiled
 /// Run:     ./climb nbody --stages 06,08
 /// Next:    09_multi_gpu distributes the slices of bodies over all GPUs.

@@ -3,9 +3,9 @@
 ///          streams and events, and a host thread that enqueues its work.
 /// Legal:   slices write forces of different bodies, and read nothing that another slice writes;
 ///          all GPUs synchronise after each evaluation.
-/// Expect:  the time of 08 is divided by the number of GPUs, except for the work of the host.
+/// Expect:  the time of stage 08 is divided by the number of GPUs, except for the work of the host.
 /// Run:     ./climb nbody --stages 08,09
-/// Next:    10_split_reductions continues 06, for clusters too small to occupy one GPU.
+/// Next:    10_split_reductions continues stage 06, for clusters too small to occupy one GPU.
 
 #include "../on_host.hpp"
 
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(threads)
 // [evaluate]
 
 // [GPU]
-/// A GPU with its buffers, the index of the next pair of buffers, and the number of its kernels.
+/// A GPU with its buffers, the index of the next set of buffers, and the number of its launches.
 template <typename T>
 struct Gpu : Room<T> {
   Gpu(int number, std::size_t size, staircase::Timeline& timeline)

@@ -3,11 +3,11 @@
 ///          each row of the grid stores partial sums, and predictor and corrector add these up.
 /// Legal:   a sum may be split into partial sums; each partial sum has one writer, and a kernel
 ///          ends before the next one begins.
-/// Expect:  this stage is as fast as 06 if 06 has several blocks for each SM; otherwise it is
-///          faster, because SMs that 06 leaves idle have work.
+/// Expect:  this stage is as fast as stage 06 if that stage has several blocks for each SM.
+///          Otherwise, it is faster, because SMs that stage 06 leaves idle have work.
 /// From:    06_register_tiled
 /// Run:     ./climb nbody --stages 06,10
-/// Next:    11_short_last_wave splits the sums of large clusters, too, for a shorter last wave.
+/// Next:    11_short_last_wave also splits the sums of large clusters, for a shorter last wave.
 
 #include "../nbody.hpp"
 

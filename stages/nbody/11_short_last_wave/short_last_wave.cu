@@ -2,8 +2,8 @@
 /// From:    10_split_reductions
 /// Changed: each sum has 32 partial sums, or one per tile if there are fewer tiles, for any number
 ///          of SMs.
-/// Legal:   as in 10; each partial sum has one writer, and a kernel ends before the next begins.
-/// Expect:  large clusters take a few percent less time: in 10, the last wave leaves most SMs idle.
+/// Legal:   as in stage 10, a partial sum has one writer; a kernel ends before the next begins.
+/// Expect:  large clusters are a few percent faster: stage 10's last wave leaves most SMs idle.
 /// Run:     ./climb nbody --stages 10,11
 /// Next:    12_replicated distributes the bodies over several GPUs.
 

@@ -2,9 +2,9 @@
 /// From:    11_short_last_wave
 /// Changed: each GPU owns a part of the bodies and predicts and corrects only these. It has a copy
 ///          of all predicted bodies; in each step, it copies bodies from the memory of other GPUs.
-/// Legal:   a single GPU writes each body. An evaluation begins after all copies have
-///          arrived, and the next prediction after all other GPUs have copied.
-/// Expect:  the time of 11 is divided by the number of GPUs; each step adds a few copies.
+/// Legal:   only one GPU writes each body. An evaluation begins after all copies have arrived, and
+///          the next prediction begins after all other GPUs have copied the bodies.
+/// Expect:  the time of stage 11 is divided by the number of GPUs; each step adds a few copies.
 /// Run:     ./climb nbody --stages 11,12
 /// Next:    none; this is the last stage.
 

@@ -1,7 +1,7 @@
 /// \file
-/// A baseline for published rates, most of which count accelerations without jerks: 20 operations
-/// and 13 instructions per pair. It times as many evaluations of accelerations as the steps need.
-/// The kernels of stage 06 then compute the solution, which is not timed.
+/// A baseline for comparison with published rates, most of which count accelerations without jerks:
+/// 20 operations and 13 instructions per pair. It times as many evaluations of accelerations as the
+/// steps need. The kernels of stage 06 then compute the solution, which is not timed.
 
 #include "../nbody.hpp"
 

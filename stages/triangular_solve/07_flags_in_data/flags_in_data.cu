@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(threads)
 // [substitute_rows]
 
 // [substitute]
-/// Solves all equations. Before the launch, all of x must be NaN and the counter of blocks zero.
+/// Solves all equations. Before the launch, all elements of x must be NaN, and `started` must be 0.
 template <typename T>
 void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> x, View<unsigned, 1> started) {
   substitute_rows<T><<<ceil_div(x.extent(0), block), threads>>>(l, b, x, started);

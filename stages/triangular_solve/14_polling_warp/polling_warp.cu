@@ -39,7 +39,7 @@ template <typename T>
 struct Part {
   Pair<T> pairs[share][held];
 
-  /// Loads the segment of the block that begins at pair `first` of row `row`. The __syncwarp()
+  /// Loads the thread's segment of the block that begins at matrix(row, first). The __syncwarp()
   /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned s = 0; s < share; ++s)
@@ -235,7 +235,7 @@ __global__ void __launch_bounds__(all_threads)
 // [substitute_rows]
 
 // [substitute]
-/// Solves all equations. Before the launch, all of x must be NaN and the counter of blocks zero.
+/// Solves all equations. Before the launch, all elements of x must be NaN, and `started` must be 0.
 template <typename T>
 void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> x, View<unsigned, 1> started) {
   substitute_rows<T><<<ceil_div(x.extent(0), block), all_threads>>>(l, b, x, started);

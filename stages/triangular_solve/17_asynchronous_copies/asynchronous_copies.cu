@@ -41,7 +41,7 @@ template <typename T>
 struct Part {
   Pair<T> pairs[share][held];
 
-  /// Loads the segment of the block that begins at pair `first` of row `row`. The __syncwarp()
+  /// Loads the thread's segment of the block that begins at matrix(row, first). The __syncwarp()
   /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned s = 0; s < share; ++s)
@@ -167,8 +167,8 @@ __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, T (&squar
 // [invert]
 
 // [precompute]
-/// Computes a thread's segment of the negative product of the inverse and the left neighbour. The
-/// inverse is zero above its diagonal, so a warp reads columns only up to its own last row.
+/// Computes a thread's segment of -(inverse × neighbour). The neighbour is the block on the left.
+/// The inverse is zero above its diagonal, so a warp reads columns only up to its own last row.
 template <typename T>
 __device__ void precompute(const T (&inverse)[block][block], View<Pair<T>, 2> neighbour,
                            Part<T>& product) {
@@ -293,7 +293,7 @@ __global__ void __launch_bounds__(all_threads, 1)
 // [substitute_rows]
 
 // [substitute]
-/// Solves all equations. Before the launch, all of x must be NaN and the counter of blocks zero.
+/// Solves all equations. Before the launch, all elements of x must be NaN, and `started` must be 0.
 template <typename T>
 void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> x, View<unsigned, 1> started) {
   const std::size_t bytes = sizeof(Pair<T>[block][block / 2]) + sizeof(Staged<T>);

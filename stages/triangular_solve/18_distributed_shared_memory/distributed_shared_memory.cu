@@ -44,7 +44,7 @@ template <typename T>
 struct Part {
   Pair<T> pairs[share][held];
 
-  /// Loads the segment of the block that begins at pair `first` of row `row`. The __syncwarp()
+  /// Loads the thread's segment of the block that begins at matrix(row, first). The __syncwarp()
   /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned s = 0; s < share; ++s)
@@ -170,8 +170,8 @@ __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, T (&squar
 // [invert]
 
 // [precompute]
-/// Computes a thread's segment of the negative product of the inverse and the left neighbour. The
-/// inverse is zero above its diagonal, so a warp reads columns only up to its own last row.
+/// Computes a thread's segment of -(inverse × neighbour). The neighbour is the block on the left.
+/// The inverse is zero above its diagonal, so a warp reads columns only up to its own last row.
 template <typename T>
 __device__ void precompute(const T (&inverse)[block][block], View<Pair<T>, 2> neighbour,
                            Part<T>& product) {

@@ -48,7 +48,7 @@ template <typename T>
 struct Part {
   Pair<T> pairs[share][held];
 
-  /// Loads the segment of the block that begins at pair `first` of row `row`. The __syncwarp()
+  /// Loads the thread's segment of the block that begins at matrix(row, first). The __syncwarp()
   /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned s = 0; s < share; ++s)
@@ -219,9 +219,9 @@ __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, Square<T>
 // [invert]
 
 // [precompute]
-/// Replaces the neighbour by the negative product of the inverse and the neighbour. A warp computes
-/// 16 × 32 elements. The inverse has zeros above its diagonal, so the rows of a warp need its
-/// columns only up to the last of these rows.
+/// Replaces the neighbour by -(inverse × neighbour). A warp computes 16 × 32 elements. The inverse
+/// has zeros above its diagonal, so the rows of a warp need its columns only up to the last of
+/// these rows.
 template <typename T>
 __device__ void precompute(const Square<T>& inverse, Square<T>& neighbour) {
   const unsigned warp = threadIdx.x / 32, i = warp / 2 * 16, j = warp % 2 * 32;

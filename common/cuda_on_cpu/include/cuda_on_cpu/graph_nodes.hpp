@@ -101,8 +101,9 @@ struct cudaEventRecordNodeParams {
 struct cudaEventWaitNodeParams {
   cudaEvent_t event;
 };
-/// The parameters of a node. Only the member that `type` selects is read. CUDA uses a union, which
-/// cannot contain a kernel together with its parameter types.
+/// The parameters of a node. Only the member that `type` selects is read. CUDA uses a union. Here,
+/// the class KernelFunction in `kernel` has a constructor, so a union could not be created without
+/// an initialiser.
 struct cudaGraphNodeParams {
   cudaGraphNodeType type;
   cudaKernelNodeParamsV2 kernel;

@@ -29,8 +29,8 @@ using Guard = std::scoped_lock<RuntimeMutex>;
 
 constexpr std::size_t granularity = std::size_t{2} << 20;
 
-/// Describes physical memory to the processes that import it as a file. In this file, the label
-/// follows the memory.
+/// Describes physical memory that one process exports as a file, for the processes that import the
+/// file. In the file, the label follows the memory.
 struct Label {
   std::uint64_t mark;
   std::uint64_t bytes;

@@ -5,7 +5,8 @@
 
 namespace cuda_on_cpu {
 
-/// Whether the current thread accesses the records that other threads have on their stacks.
+/// Whether the current thread is combining the values of a collective operation. It then accesses
+/// records on the stacks of other threads, and the analysis ignores these accesses.
 extern __thread bool is_combining;
 
 class Combining {

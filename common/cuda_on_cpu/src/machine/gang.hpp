@@ -62,8 +62,8 @@ class Gang {
   /// \returns the phase to wait for
   std::uint32_t arrive(unsigned rank);
 
-  /// Waits until all blocks have arrived in a phase.
-  /// \returns false if this never happens, because a block failed
+  /// Waits until all blocks have arrived at the barrier in the given phase.
+  /// \returns false if the barrier cannot complete because a block failed
   bool wait(unsigned rank, std::uint32_t phase);
 
   /// Sends a parcel to a block. `parcels_for` removes and returns the parcels for a block.

@@ -18,9 +18,9 @@ using namespace cuda_on_cpu;
 
 namespace {
 
-/// Reports an error and ends the launch of the running thread. The sentence is passed in three
-/// parts, because a thread of a kernel must not construct strings: the analysis would check their
-/// accesses.
+/// Reports an error and aborts the launch to which the running thread belongs. The sentence is
+/// passed in three parts, because a thread of a kernel must not construct strings: the analysis
+/// would check their accesses.
 [[noreturn]] void fail_at(const void* place, const char* kind, const char* begin,
                           const char* middle, const char* end, cudaError_t error) {
   catch_up();

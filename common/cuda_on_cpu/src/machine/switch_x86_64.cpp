@@ -1,6 +1,7 @@
 /// \file
-/// The switch on x86-64 (System V ABI). A switch saves six registers and the stack pointer, and
-/// takes 5 to 7 ns. All stacks share the flags of the floating-point unit, so these are not saved.
+/// Switches between stacks on x86-64 (System V ABI). A switch saves six registers and the stack
+/// pointer, and takes 5 to 7 ns. All stacks share the flags of the floating-point unit, so these
+/// are not saved.
 
 #include <ucontext.h>
 

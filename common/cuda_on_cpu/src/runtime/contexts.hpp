@@ -9,8 +9,8 @@
 
 namespace cuda_on_cpu {
 
-/// The context that this host thread uses: the context set by `work_in_context` if it
-/// belongs to the current device; otherwise, the primary context of the current
+/// The current context of this host thread. It is the context set by `work_in_context`, provided
+/// that this context belongs to the current device. Otherwise, it is the primary context of the
 /// device.
 std::uint32_t current_context_number();
 void work_in_context(int device, std::uint32_t number);

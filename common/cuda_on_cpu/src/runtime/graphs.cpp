@@ -368,8 +368,8 @@ class Layout {
   }
 
   /// The chain of an operation that no stream recorded. The first successor of an operation
-  /// continues its chain. Every other operation begins a new chain, because the successors are not
-  /// ordered among each other.
+  /// continues its chain. Every further successor begins a new chain, because successors are not
+  /// ordered with respect to one another. An operation without a predecessor also begins one.
   std::uint32_t chain_behind(const Operations& after) {
     for (const OperationPointer& before : after)
       if (chains_.contains(before->number) && continued_.insert(before.get()).second)

@@ -261,9 +261,9 @@ bool advance(const OperationPointer& operation);
 /// Whether any stream has a pending operation. The caller need not hold the mutex.
 bool any_is_pending();
 
-/// Executes pending operations as far as they need not wait for other threads. The function runs on
-/// a thread of the runtime, so kernels run concurrently with the host, which may call the runtime
-/// meanwhile.
+/// Executes pending operations until all remaining operations must wait for other threads. The
+/// function runs on a thread of the runtime, so kernels run concurrently with the host, which may
+/// call the runtime meanwhile.
 void advance_streams();
 
 /// Runs a kernel that a host thread has requested to run concurrently with the host.

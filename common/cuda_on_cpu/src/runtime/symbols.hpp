@@ -44,7 +44,7 @@ struct Variable {
   std::string name;
 };
 
-/// The variable of an image with a given mangled name; its address is null if there is no such
+/// The variable of an image that has a given mangled name; its address is null if there is no such
 /// variable.
 Variable variable_of(const LoadedImage& image, const std::string& linked_name);
 
