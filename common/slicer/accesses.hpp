@@ -10,7 +10,7 @@
 
 namespace slicer {
 
-/// The accesses within a loop, except those to variables that each iteration declares itself.
+/// The accesses within a loop, except those to memory of which each iteration has its own copy.
 std::vector<const Access*> accesses_of(const Function& function, const Loop& loop);
 
 /// The reason why a part of a function cannot be analysed; empty if there is none.

@@ -36,7 +36,7 @@ void flatten(const Source& source, CXCursor cursor, bool is_sum, bool is_taken,
   flatten(source, operands[1], is_sum, is_taken != (operation == "-"), added, taken);
 }
 
-/// Whether a type is a floating-point type, or depends on template parameters.
+/// Whether a type is a floating-point type.
 bool is_floating(CXType type) {
   type = without_reference(type);
   return type.kind == CXType_Float || type.kind == CXType_Double ||

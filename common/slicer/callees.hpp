@@ -24,15 +24,16 @@ class Callees {
 
   explicit Callees(const Source& source);
 
-  /// The function that a call with a number of arguments invokes. If several functions fit, returns
-  /// the name of the overload set. In a template, a function that is declared elsewhere may fit as
-  /// well.
+  /// The function that a call with the given number of arguments invokes. If several functions
+  /// accept this number, the result is the reference to the overload set. In a template, all
+  /// functions of the project with this name are candidates.
   CXCursor declaration_of(CXCursor callee, std::size_t arguments) const;
-  /// Whether a function of the standard library only computes a value, without side effects.
+  /// Whether a function of the standard library or of OpenMP only computes a value, without side
+  /// effects.
   bool is_pure(CXCursor callee, const std::string& name) const;
   /// The definition of the called function, if the tool can read its body.
   std::optional<CXCursor> definition_of(CXCursor callee, std::size_t arguments) const;
-  /// The definition of a method that no other method overrides, if the tool can read its body.
+  /// The definition of a method, if the method is not virtual and the tool can read its body.
   std::optional<CXCursor> method_of(CXCursor method) const;
   /// The default argument of a parameter.
   Cursors default_of(CXCursor function, std::size_t parameter) const;

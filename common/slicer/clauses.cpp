@@ -178,8 +178,8 @@ int collapsed(const Pragma& pragma) {
   return said.size() == 1 && std::isdigit(said[0][0]) ? std::stoi(said[0]) : said.empty() ? 1 : 0;
 }
 
-/// Whether a variable is the counter of one of the loops that the pragma combines. Such counters
-/// are private.
+/// Whether a variable is the counter of one of the inner loops that the pragma combines. Such
+/// counters are private.
 bool Clauses::is_counter(const Variable& variable) const {
   const Loop* counted = loop_.inside;
   const std::vector<std::string> ordered = pragma_->clause("ordered");

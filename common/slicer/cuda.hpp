@@ -6,7 +6,7 @@
 
 #pragma once
 
-// Kernels call functions of these two headers. The headers are included here, before the standard
+// Kernels call functions of these headers. The headers are included here, before the standard
 // library includes them, so that the functions are both host and device functions.
 #pragma clang force_cuda_host_device begin
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS

@@ -1,6 +1,6 @@
 /// \file
 /// The system headers that sources of the project include, and typical uses of their templates. The
-/// slicer precompiles this file.
+/// build precompiles this file for the slicer.
 
 #pragma once
 

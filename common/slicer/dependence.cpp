@@ -225,7 +225,8 @@ class Judgement {
   }
 
   /// Removes conflicts that OpenMP keeps in order: conflicts of ordered regions, of variables that
-  /// a clause makes linear, and of iterations that are too far apart for one vector.
+  /// a clause makes linear, and of iterations that are too far apart for one vector. Also removes
+  /// conflicts on the counters of inner parallel loops, of which each thread has its own copy.
   void keep_concurrent() {
     const bool is_vector = pragma_->has("simd") && !pragma_->has("for");
     const std::vector<std::string> length = pragma_->clause("safelen");

@@ -45,8 +45,8 @@ struct Finding {
 /// \param is_strict whether a verdict that would need an assumption is `unknown`
 Finding examine(const Function& function, const Loop& loop, bool is_strict = false);
 
-/// The reason for the verdict `unknown` if no assumption is permitted: "`a` and `b` do not overlap
-/// (line 3)".
+/// The reason for the verdict `unknown` if no assumption is permitted: "nothing proves that `a` and
+/// `b` do not overlap (line 3)".
 std::string unproved(const std::vector<Assumption>& assumptions);
 
 std::string name_of(Verdict verdict);

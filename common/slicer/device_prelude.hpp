@@ -1,5 +1,6 @@
 /// \file
-/// Declarations that a program with loop (4) on a GPU contains, so that it needs no other file.
+/// Declarations that a program with loop (4) of the chapter on slicing contains if the loop runs on
+/// a GPU, so that it needs no other file.
 
 #pragma once
 

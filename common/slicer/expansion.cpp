@@ -76,7 +76,7 @@ class Cover {
 
  private:
   /// The reason why the tool cannot decide whether a read element was written before; empty if
-  /// none.
+  /// there is none.
   std::string doubt_of(const Touched& read) const {
     if (!read.unsure.empty()) return read.unsure;
     for (const Touched& other : pairs_.touched())

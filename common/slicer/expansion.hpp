@@ -16,8 +16,8 @@ struct Expansion {
   bool is_sure = false;  ///< whether the tool could decide
   bool is_legal = false;
   std::optional<Pair> pair = {};  ///< an iteration that reads a value of another iteration
-  std::string reason = {};        ///< why the expansion is illegal, or whether the last value is
-                                  ///< needed
+  std::string reason = {};        ///< why the expansion is illegal or undecided, or whether the
+                                  ///< last value is needed
 };
 
 /// The variable with this name that a loop writes; nullptr if there is none.

@@ -46,7 +46,7 @@ struct Instance {
   std::vector<StatementPoints> statements;
   std::vector<Event> events;  ///< in the order of execution
   std::map<const Loop*, std::pair<long, long>>
-      extents;  ///< first value of the counter, and the end
+      extents;  ///< first value of the counter, and its exclusive end
 };
 
 /// A size from the command line.

@@ -1,6 +1,6 @@
 /// \file
-/// Reports for each loop of a C++ file whether its iterations are independent, and generates slices
-/// for marked loops.
+/// Reports for each loop of a C++ file whether its iterations are independent, and generates sliced
+/// programs from marked loops.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -109,8 +109,7 @@ void check_options(const Options& options) {
 
 std::string crash_report;
 
-/// Ends the program with a message of one sentence. In a signal handler, only these two calls are
-/// safe.
+/// Ends the program with a message of one sentence. Both calls are safe in a signal handler.
 [[noreturn]] void report_crash(int) {
   [[maybe_unused]] const auto written =
       write(STDERR_FILENO, crash_report.data(), crash_report.size());
@@ -149,7 +148,7 @@ Arguments expanding(const Options& options) {
   return arguments;
 }
 
-/// Writes the file with its marked nests in slices, if libclang accepts the result.
+/// Writes the file with sliced versions of its marked nests, if libclang accepts the result.
 Exit write_slices(const Options& options) {
   const bool is_cuda = slicer::is_cuda(options.output) || slicer::is_cuda(options.file);
   report_crashes(options.file);

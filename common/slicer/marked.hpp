@@ -32,7 +32,7 @@ struct Marked {
   Range nest{};           ///< the range of the nest in the text
   std::vector<Cut> cuts;  ///< one per sliced loop, outermost first
   std::vector<std::size_t>
-      digits;  ///< the cut for each digit of the slice index e; the first digit changes fastest
+      digits;  ///< the cut of each digit of the slice index e in mixed radix, fastest digit first
   int buffers = 1, threads = 1;
   bool is_on_device = false;
 

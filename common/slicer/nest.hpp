@@ -82,7 +82,7 @@ struct Variable {
                              ///< assumption
   bool is_fixed = false;     ///< never changes
   bool is_constant = false;  ///< whether its type is constant
-  bool is_apart = false;     ///< a number to which no pointer or reference can exist
+  bool is_apart = false;     ///< not an array, and no pointer or reference to it can exist
   bool is_stray = false;     ///< a pointer or reference with an unknown target
   bool is_object = false;    ///< separate memory by its declaration, not by assumption
   int parameter = -1;        ///< index of the parameter, or -1

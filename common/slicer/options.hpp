@@ -14,7 +14,7 @@ struct Options {
   bool strict = false;  ///< whether to make no assumptions
   bool check = false, reductions = false, report = false;
   std::string file, json, build;
-  std::string output;  ///< the file for the program in slices
+  std::string output;  ///< the file for the sliced program
   int form = 4;
   bool is_template = false;
   std::vector<std::string> sizes;  ///< for --report, such as `n=5`

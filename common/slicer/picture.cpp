@@ -92,7 +92,8 @@ Json arrows_of(const Instance& instance) {
 
 // --- Slices
 
-/// The slices of one loop of the instance.
+/// The slices of one loop of the instance: a digit of the slice index e, which is a number in mixed
+/// radix.
 struct Digit {
   const Cut* cut;
   long count, first, last, length;
@@ -111,7 +112,7 @@ class Slices {
     }
   }
 
-  /// The index of the slice that contains a point. The first digit changes fastest.
+  /// The index e of the slice that contains a point. The first digit changes fastest.
   long number(const StatementPoints& statement, const Point& point) const {
     long e = 0, factor = 1;
     for (const Digit& digit : digits_) {

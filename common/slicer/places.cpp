@@ -267,7 +267,7 @@ std::optional<Place> Reader::called_place(CXCursor cursor) {
 void Reader::access(CXCursor cursor, const Place& place, bool is_write, Update update) {
   const bool is_pointer = is_view_type(clang_getCursorType(stripped(cursor)));
   const CXType type = without_reference(clang_getCursorType(stripped(cursor)));
-  // The type of an element of a template parameter depends on its arguments.
+  // In a template, the type of an element may depend on the template's arguments, so it is unknown.
   const bool is_number = type.kind >= CXType_FirstBuiltin && type.kind <= CXType_LastBuiltin &&
                          is_number_type(type);
   function_.accesses.push_back({place, is_write, frame_, line(cursor), source_.text(cursor), update,

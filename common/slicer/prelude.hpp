@@ -1,11 +1,12 @@
 /// \file
-/// Declarations that a program with loop (4) contains, so that it needs no other file.
+/// Declarations that a program with loop (4) of the chapter on slicing contains, so that it needs
+/// no other file.
 
 #pragma once
 
 namespace slicer {
 
-/// The definitions that all programs in slices need.
+/// The definitions that all sliced programs need.
 inline constexpr const char* prelude = R"(/// Definitions that loops over slices need.
 namespace sliced {
 
@@ -102,7 +103,7 @@ class Line : public Box<Reference, 2> {
 };
 )";
 
-/// Division for isl.
+/// Division that rounds down, as isl requires it.
 inline constexpr const char* quotient_prelude = R"(
 /// The quotient, rounded down. The divisor is positive.
 inline long quotient(long dividend, long divisor) {

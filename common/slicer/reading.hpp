@@ -46,7 +46,7 @@ class Reader {
   /// Records an assumption at the line of an expression.
   void assume(CXCursor cursor, std::string text);
   /// Whether a conversion preserves the value of an integer expression. In a loop, the method also
-  /// records the assumption that a long value fits into an int.
+  /// records the assumption that the value fits into a narrower type.
   bool keeps(CXCursor cursor, CXType type);
   /// Records the assumption that a dependent type is a number.
   void assume_number(CXCursor cursor);
@@ -129,8 +129,7 @@ class Reader {
   /// its type.
   Term moved(CXCursor cursor, const Cursors& arguments);
   /// Reads the body of a function in place of its call, and returns its value. The function has to
-  /// be in the same file. It may also be in a header of the project if the tool can read its entire
-  /// body.
+  /// be in the same file, or in a header of the project if the tool can read its entire body.
   std::optional<Term> inlined(CXCursor callee, const Cursors& arguments);
   /// The location to which a function returns a reference, if its body determines the location.
   std::optional<Place> returned_by(CXCursor cursor);

@@ -177,7 +177,8 @@ Json json_of(const Checked& checked) {
                        {"pair", found.pair ? json_of(*found.pair) : Json()},
                        {"reason", found.reason},
                        {"assumptions", json_of(found.assumptions)}});
-  // A loop without a pragma or without a request has no such key.
+  // Only a loop with a pragma has the key `claim`, and only a loop with requests has
+  // `transformations`.
   std::size_t at = 0;
   for (const auto& [function, findings] : checked.functions)
     for (const Finding& found : findings) {

@@ -18,8 +18,8 @@ class Schedule {
  public:
   explicit Schedule(std::vector<const Loop*> band);
 
-  /// Applies an interchange, a skewing or a tiling. Tiles may begin anywhere, and their lengths are
-  /// differences of counters.
+  /// Applies an interchange, a skewing or a tiling. The first tile may begin at any value of a
+  /// counter. The length of a tile is a difference between two values, not a number of iterations.
   /// \throws BadInput if a tiling names loops that are not adjacent
   void apply(const Request& request);
 

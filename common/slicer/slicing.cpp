@@ -114,8 +114,9 @@ class InPlace {
                fmt::format("{0} / {1} + ({0} % {1} > 0)", count, slices));
   }
 
-  /// Writes the statements that compute the begin and the end of a loop's slice. The slice index e
-  /// is a number with one digit per sliced loop; digit d selects the slice of this loop.
+  /// Writes the statements that compute the beginning and the end of a loop's slice. The slice
+  /// index e is a number in mixed radix, with one digit per sliced loop. Digit d is the index of
+  /// this loop's slice.
   void bound(std::size_t d) {
     const std::size_t at = marked_.digits[d];
     const Cut& cut = marked_.cuts[at];

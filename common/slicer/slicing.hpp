@@ -17,7 +17,7 @@ struct Form {
   bool is_cuda = false;      ///< whether a CUDA source is written
 };
 
-/// The text of a file whose marked nests run in slices.
+/// The text of a file with sliced versions of its marked nests.
 /// \throws BadInput if a nest cannot be sliced in the requested form
 std::string sliced(const Source& source, const std::list<Function>& functions, const Form& form);
 

@@ -173,9 +173,10 @@ bool Source::stands_for_itself(CXCursor use) const {
   return words.size() == 2 && words[0].text == words[1].text;
 }
 
-/// With a precompiled header, a file sees the names of all headers in it, even if the file does not
-/// include these headers. If this causes an error, if the language options differ, or if a header
-/// is newer than the precompiled file, the source is parsed again without the precompiled header.
+/// With a precompiled header, the names of all its headers are visible in a file, even if the file
+/// does not include these headers. If this causes an error, if the language options differ, or if a
+/// header is newer than the precompiled file, the source is parsed again without the precompiled
+/// header.
 Source::Source(const std::string& path, const Arguments& arguments, const std::string& instead)
     : index_(clang_createIndex(1, 0)) {
   const auto parse_with_lists = [&](const Arguments& with) {

@@ -117,7 +117,7 @@ class Source {
   using Unit = std::unique_ptr<CXTranslationUnitImpl, Dispose<clang_disposeTranslationUnit>>;
 
   void parse(const std::string& path, const Arguments& arguments, const std::string& instead);
-  /// Parses a text without the bodies of functions. The unit may contain errors.
+  /// Parses a text, but skips the bodies of functions. The unit may contain errors.
   Unit parse_directives(const std::string& path, const Arguments& arguments,
                         const std::string& text) const;
   /// Inserts the type before each list in braces in a launch such as add<<<{2, 1}, 32>>>, because

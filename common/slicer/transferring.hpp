@@ -1,6 +1,6 @@
 /// \file
-/// Replaces a nest by loop (4). The class is implemented in transfers.cpp and the files named
-/// below.
+/// Replaces a nest by loop (4) of the chapter on slicing. The class is implemented in transfers.cpp
+/// and the files named below.
 
 #pragma once
 
@@ -33,7 +33,7 @@ class Transfers {
   void put(const Lines& parts);
   std::vector<std::string> names_to_be() const;
   Extent extent_of(const Cut& cut);
-  /// Describes a footprint: "a, [i_begin, i_end) x [0, n): a box, exact".
+  /// Describes a footprint: "a: [i_begin, i_end) × [0, n), exact".
   std::string described(const Footprint& array) const;
   void introduce(Lines& lines) const;
   void write_boxes(Lines& lines) const;

@@ -131,7 +131,7 @@ Term Reader::literal(CXCursor cursor) {
   }
 }
 
-/// The value of a character such as 'z', if it is plain ASCII.
+/// The value of a character such as 'z', if the character is printable ASCII or '\0'.
 Term Reader::character(CXCursor cursor) {
   const std::vector<Token> tokens = source_.tokens(source_.range(cursor));
   const std::string text = tokens.size() == 1 ? tokens.front().text : "";

@@ -89,8 +89,8 @@ staircase::Work work(const Problem& problem, staircase::Precision precision) {
 
 // [tolerance]
 /// In one step, a cell gets at most 12 rounding errors of products and sums, and 6 of weights. Each
-/// error is at most u times the sum of the magnitudes of the nine terms of the stencil. As 1 + |c|
-/// - c² <= 5/4, this sum is at most (5/4)² times the largest value of the field. The m steps that
+/// error is at most u times the sum of the magnitudes of the nine terms of the stencil. This sum is
+/// at most (5/4)² times the largest value of the field, since 1 - c² + |c| <= 5/4. The m steps that
 /// follow amplify the errors at most by (1 + m^(1/4))², as README.md explains. The transforms of
 /// stage 18 round at each of their levels. Both sides of a comparison may have these errors.
 staircase::Tolerance tolerance(const Problem& problem, double largest,

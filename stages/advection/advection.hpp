@@ -1,5 +1,5 @@
 /// \file
-/// The problem that every stage solves: a field is carried over a periodic plane.
+/// The problem that every stage solves: the advection of a field on a periodic plane.
 ///
 /// The advection equation is discretised by the scheme of Lax and Wendroff in each direction (Lax
 /// and Wendroff, "Systems of Conservation Laws", Comm. Pure Appl. Math. 13, 1960). README.md in
@@ -40,8 +40,8 @@ using Field = staircase::Array<T, 2>;
 // [Problem]
 
 // [weights]
-/// The weights of the neighbours at -1, 0 and +1 in each direction. Each of the nine weights of the
-/// stencil is a product of two of these weights.
+/// The weights of the neighbours at offsets -1, 0 and +1 in each direction. Each of the nine
+/// weights of the stencil is a product of two of these weights.
 template <typename T>
 struct Weights {
   T x[3], y[3];
@@ -73,7 +73,7 @@ Weights<T> weights_of(const Problem& problem) {
 
 // [filter]
 /// The combined weights of several steps, along x and along y. A cell depends on its neighbours at
-/// distances from -`steps` to `steps`.
+/// offsets from -`steps` to `steps`.
 template <typename T, unsigned steps>
 struct Filter {
   static constexpr unsigned taps = 2 * steps + 1;
@@ -96,7 +96,7 @@ void set_filter(const double (&w)[3], std::int64_t steps, T (&filter)[taps]) {
   std::copy_n(sums, taps, filter);
 }
 
-/// Returns the filter of the `left` steps that remain, but of at most `most` steps.
+/// Returns the filter of the `left` remaining steps, but of at most `most` steps.
 template <typename T, unsigned most>
 Filter<T, most> filter_of(const Weights<double>& w, std::int64_t left) {
   Filter<T, most> filter;
@@ -124,7 +124,7 @@ struct Range {
   bool first = false, last = false;
 };
 
-/// Returns range `index` of `ranges` nearly equal ranges; they begin at 1, after the halo.
+/// Returns range `index` of `ranges` nearly equal ranges; the first begins at 1, after the halo.
 inline Range range_of(std::size_t count, std::size_t ranges, std::size_t index) {
   return {1 + count * index / ranges, 1 + count * (index + 1) / ranges, index == 0,
           index + 1 == ranges};
@@ -190,7 +190,7 @@ __device__ inline unsigned wrapped_around(int index, int count) {
 }
 
 // [along_row]
-/// The sums along x for two neighbouring cells. `cells` points to the first cell of the sums.
+/// The sums along x for two neighbouring cells. `cells` points to the first cell that is read.
 template <typename T, unsigned steps>
 __device__ Pair<T> along_row(const Filter<T, steps>& filter, const T* cells) {
   constexpr unsigned taps = 2 * steps + 1;
@@ -226,7 +226,7 @@ Field<T> inside(staircase::View<T, 2> u, std::size_t halo = 1) {
 }
 // [halo]
 
-/// The initial field in the precision of a solve.
+/// The initial field in the precision of the computation.
 template <typename T>
 staircase::Elements<T> rounded(const Problem& problem) {
   return {problem.initial.begin(), problem.initial.end()};

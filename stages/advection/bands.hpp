@@ -24,7 +24,7 @@ __device__ inline Factor<float> split(float value) {
 // [split]
 
 // [bands]
-/// Number of blocks of 8 inputs for 16 outputs along x, and for 8 outputs along y.
+/// Numbers of blocks of 8 inputs for 16 outputs along x, and for 8 outputs along y.
 template <unsigned steps>
 constexpr unsigned blocks_along_x = (16 + 2 * steps) / 8;
 template <unsigned steps>
@@ -42,8 +42,8 @@ __device__ T tap(const T (&filter)[taps], int k) {
   return k >= 0 && k < int(taps) ? filter[k] : 0;
 }
 
-/// Returns the fragments of a lane. The matrix along y is permuted (rows 2m and 2m + 1 take slots m
-/// and m + 4), so that results of a product along x are its operands without moves.
+/// Returns the fragments of a lane. Rows 2m and 2m + 1 of the matrix along y take slots m and
+/// m + 4, so that results of a product along x are operands along y in the same lanes.
 template <typename T, unsigned steps>
 __device__ Bands<T, steps> bands_of(const Filter<T, steps>& filter, int lane) {
   constexpr unsigned along_x = blocks_along_x<steps>, along_y = blocks_along_y<steps>;

@@ -13,7 +13,7 @@
 
 namespace advection {
 
-/// The largest number of rows or columns that a grid of thread blocks with 8 rows can cover.
+/// The maximum number of rows or columns; a grid of thread blocks with 8 rows can cover them.
 inline constexpr std::int64_t most_cells = 500'000;
 
 /// The initial value of the cell in row i and column j.

@@ -1,5 +1,5 @@
 /// \file
-/// Advection on ranks: the distribution of the field, data sets and test cases.
+/// Advection on several ranks: the distribution of the field, data sets and test cases.
 
 #include "advection_distributed.hpp"
 
@@ -109,8 +109,8 @@ struct Price {
   double alpha, beta;
 };
 
-// Measured prices (see the chapter on communication) of a short message, which is sent at once, a
-// long message, for which MPI first waits for the receiver, and the update of a cell.
+// Measured prices (see the chapter on communication). A short message is sent at once. For a long
+// message, MPI first waits for the receiver. The last price is that of updating a cell.
 constexpr Price at_once{0.32e-6, 0.251e-9}, arranged{3.06e-6, 0.086e-9};
 constexpr double first_arranged = 4096, gamma_of_cell = 0.77e-9;
 constexpr std::int64_t most_width = 64;

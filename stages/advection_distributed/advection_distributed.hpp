@@ -1,5 +1,5 @@
 /// \file
-/// The field of advection on many processes: the problem as one process sees it.
+/// Advection on several processes: the problem, and the part of the field that a process owns.
 ///
 /// The scheme, its weights and its fields come from the workload *advection*.
 

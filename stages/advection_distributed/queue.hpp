@@ -22,7 +22,7 @@ constexpr unsigned blocks_per_sm = std::min(sizeof(T) == sizeof(double) ? 5u : 6
 
 using Count = unsigned long long;
 
-/// A tile: the rows of a band and the columns of a strip, in one step. A thread has two columns.
+/// A tile: the rows of a band and the columns of a strip in one step. A thread updates two columns.
 struct Tile {
   unsigned step, band, strip;
 };
@@ -38,7 +38,7 @@ struct Cut {
   }
 };
 
-/// Divides rows into bands: with few rows, into lower bands, so that each thread block gets a tile.
+/// Divides rows into bands of `most_rows` rows, or fewer if thread blocks would otherwise be idle.
 inline Cut cut_of(unsigned rows, std::size_t cols, unsigned blocks) {
   const unsigned strips = staircase::ceil_div(cols, 2 * block_size);
   const unsigned height = std::clamp(rows * strips / blocks, 1U, most_rows);
@@ -70,9 +70,9 @@ __device__ inline void wait_for_three(staircase::View<Count, 1> done, unsigned b
   __syncthreads();
 }
 
-/// Publishes a tile of a band, which all threads have finished. If the band is at an edge and now
-/// has `tiles` finished tiles, first stores this number in the neighbour's memory. The next step of
-/// the band begins after this store, so the neighbour receives the numbers in ascending order.
+/// Publishes a tile of `band` that all threads have finished. If the band is at an edge and now has
+/// `tiles` finished tiles, first stores this number in the neighbour's memory. The next step of the
+/// band begins after this store, so the neighbour receives the numbers in ascending order.
 template <typename T>
 __device__ void publish(const Part<T>& own, const Part<T>& above, const Part<T>& below,
                         unsigned band, Count tiles) {

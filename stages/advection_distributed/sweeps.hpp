@@ -26,7 +26,7 @@ constexpr unsigned most_steps = 6;  // steps of a sweep, and rows of a halo
 constexpr unsigned width = 2 * 32;  // columns that a warp loads, two per lane
 constexpr unsigned everyone = ~0u;
 
-/// Number of incorrect columns at each edge of a warp after `steps` steps, rounded up to be even.
+/// Number of incorrect columns at each edge of a warp after `steps` steps, rounded up to even.
 constexpr int margin_of(unsigned steps) { return (steps + 1) / 2 * 2; }
 
 /// The partial sums of a step that need the next row: `two` over a row and the row above it, `one`
@@ -52,9 +52,9 @@ struct Rows {
   unsigned begin, end, height, stride;
 };
 
-/// Does several steps in one sweep. A warp goes down its columns, and the result of a step is at
-/// once the input of the next step, one row above. After each step, one more column at each edge
-/// and one more row at each end are incorrect; other warps compute these cells.
+/// Does several steps in one sweep. A warp goes down its columns, and the result of a step is
+/// immediately the input of the next step, one row above. After each step, one more column at each
+/// edge and one more row at each end are incorrect; other warps compute these cells.
 template <unsigned steps, typename T>
 __global__ void carry(Weights<T> w, Rows of_rows, staircase::View<const T, 2> u,
                       staircase::View<T, 2> next) {

@@ -42,10 +42,10 @@ staircase::Work work(const Problem& problem, staircase::Precision) {
           .matrix = true};
 }
 
-/// For every order of the sum, the error of an element is at most gamma(rows) (|A|ᵀ|A|), where
-/// gamma(n) = n u / (1 - n u) and u = 2⁻⁵³ (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., section 3.1). Both sides of the comparison may have this error. By the
-/// Cauchy-Schwarz inequality, element (i, j) of |A|ᵀ|A| is at most √(c_ii c_jj).
+/// In any order of summation, the error of c_ij is at most gamma(rows) (|A|ᵀ|A|)_ij, where gamma(n)
+/// = n u / (1 - n u) and u = 2⁻⁵³ (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd
+/// ed., section 3.1). Both sides of the comparison may have this error. By the Cauchy-Schwarz
+/// inequality, element (i, j) of |A|ᵀ|A| is at most √(c_ii c_jj).
 staircase::Tolerance tolerance(const Problem& problem, staircase::Precision) {
   const double nu = static_cast<double>(problem.rows) * 0x1p-53;
   return {.relative = 2 * nu / (1 - nu), .scale = staircase::Scale::diagonal};
@@ -106,7 +106,7 @@ const staircase::Workload<Problem, 2> workload{
                 {"13_warpgroups", traffic},
                 {"baseline_cublas_dgemm", traffic},
                 {"baseline_cublas_dsyrk", traffic}},
-    // With more rows, sums of products of residues exceed 32 bits.
+    // With more rows, sums of products of residues can exceed 32 bits.
     .limits = {{"10_emulated", {{"rows", 131071}}},
                {"12_modulus_per_block", {{"rows", 131071}}},
                {"13_warpgroups", {{"rows", 131071}}}}};

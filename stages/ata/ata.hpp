@@ -1,7 +1,7 @@
 /// \file
 /// The product C = AᵀA: the problem that every stage solves.
 ///
-/// Applications are the normal equations of least squares, covariance matrices and Gram matrices.
+/// Such products occur in the normal equations of least squares, in covariance and Gram matrices.
 /// README.md in this directory has the mathematics.
 
 #pragma once
@@ -28,7 +28,7 @@ struct Problem {
 using Product = staircase::Array<double, 2>;
 // [Problem]
 
-/// Number of rows of A in device memory: rounded up to a multiple of `depth`, the rows per step.
+/// Number of rows of A in device memory: a multiple of `depth`, the number of rows per step.
 inline std::size_t padded_rows(const Problem& problem, std::size_t depth) {
   return (problem.rows + depth - 1) / depth * depth;
 }

@@ -16,11 +16,11 @@ using staircase::View;
 // [sizes]
 inline constexpr std::size_t depth = 256;      // rows of A in a chunk
 inline constexpr std::size_t unit = 24;        // columns of A; a multiple of the sides of each tile
-inline constexpr std::size_t most_rows = 96;   // rows of a block of C: 192 KB of one factor
+inline constexpr std::size_t most_rows = 96;   // rows of a block of C; at most 192 KB of A
 inline constexpr std::size_t most_cols = 480;  // maximum number of columns of a block of C
 // [sizes]
 
-/// Indices from `begin` up to `end`.
+/// The indices from `begin` up to, but not including, `end`.
 struct Range {
   std::size_t begin, end;
 };
@@ -67,8 +67,8 @@ struct Pack {
 // [Pack]
 
 // [MultiplyBlock]
-/// Computes a block of C from micro-panels that are `chunk` rows long; adds to C if `is_added`. A
-/// tile that extends beyond C is computed in a buffer, and its valid part is copied to C.
+/// Computes a block of C from micro-panels that are `chunk` rows long; adds it to C if `is_added`.
+/// A tile that extends beyond C is computed in a buffer, and only its valid part is stored.
 struct MultiplyBlock {
   template <int bytes>
   [[gnu::always_inline]] static void run(const Panels& panels, Range rows, Range cols,

@@ -1,5 +1,5 @@
 /// \file
-/// Panels, which are copies of columns of A with contiguous rows, and the addition of tiles to C.
+/// Panels (copies of columns of A whose rows are contiguous), and the addition of tiles to C.
 
 #pragma once
 
@@ -17,7 +17,7 @@ constexpr std::size_t width = 24;  // columns of a panel, and rows and columns o
 
 inline std::size_t panels_of(std::size_t cols) { return (cols + width - 1) / width; }
 
-/// Copies the columns of panel p of A, so that their rows are contiguous; pads with zeros.
+/// Copies panel p of A, so that its rows are contiguous; fills columns beyond A with zeros.
 inline void pack(View<const double, 2> a, std::size_t p, View<double, 2> panel) {
   const std::size_t rows = a.extent(0), cols = a.extent(1);
   for (std::size_t k = 0; k < rows; ++k)

@@ -12,7 +12,7 @@
 namespace ata {
 
 // [tasks]
-/// The task of a block: tile (p, q) of C, summed over the steps `first` to `last` - 1 of A.
+/// The task of a block: the sums over steps `first` to `last` - 1 (rows of A) for tile (p, q) of C.
 struct Task {
   unsigned p, q, first, last;
 };
@@ -32,7 +32,7 @@ inline std::vector<Strip> strips_of(unsigned tiles, unsigned width) {
   return strips;
 }
 
-/// The tiles on and above the diagonal, strip by strip and row by row.
+/// The tiles on and above the diagonal, strip by strip, and row by row within a strip.
 inline std::vector<Task> tiles_of(const std::vector<Strip>& strips, unsigned steps) {
   std::vector<Task> tasks;
   for (const Strip& strip : strips)
@@ -42,8 +42,8 @@ inline std::vector<Task> tiles_of(const std::vector<Strip>& strips, unsigned ste
   return tasks;
 }
 
-/// The number of partial sums into which the tiles of the last, incomplete wave are split
-/// (split-K). This number minimises the time, if each partial sum costs as much as 8 more steps.
+/// The number of partial sums into which each tile of the last, incomplete wave is split (split-K).
+/// It minimises the time, provided that each partial sum costs as much as 8 additional steps.
 inline unsigned splits_of(unsigned remaining, unsigned steps, unsigned processors) {
   const auto time = [&](unsigned splits) {
     const unsigned waves = (remaining * splits + processors - 1) / processors;
@@ -55,7 +55,7 @@ inline unsigned splits_of(unsigned remaining, unsigned steps, unsigned processor
   return best;
 }
 
-/// The tiles that are computed completely, followed by the partial sums of the remaining tiles.
+/// All tasks: first the tiles that one block computes, then the partial sums of the other tiles.
 struct Plan {
   std::vector<Task> tasks;
   unsigned complete, remaining, splits;
@@ -89,8 +89,8 @@ struct Product256 {
   unsigned p, q;
 };
 
-/// The tiles of 128 × 256 that are not completely below the diagonal, in strips of 6 columns, row
-/// by row.
+/// The tiles of 128 × 256 that are not completely below the diagonal, in strips of 6 columns of
+/// tiles, and row by row within a strip.
 inline std::vector<Product256> products_of(unsigned cols) {
   const unsigned p_tiles = (cols + 127) / 128, q_tiles = (cols + 255) / 256, width = 6;
   std::vector<Product256> products;

@@ -1,7 +1,7 @@
 /// \file
-/// FP64 matrices as residues of integers: the moduli, the scaling of columns, the computation of
-/// residues, columns of residues in shared memory, the reconstruction and storing of elements, and
-/// the condition that a matrix must meet.
+/// FP64 matrices as residues of integers. The functions scale columns, compute their residues and
+/// copy these to shared memory. They also reconstruct and store elements, and they test the
+/// condition that a matrix must meet.
 
 #pragma once
 
@@ -95,11 +95,11 @@ __device__ double combine(double mine, double (&shared)[rows_at_once][columns_at
   return all;
 }
 
-/// The largest squared norm of a column. If no column exceeds this value, every element of C is
-/// less than whole / 2, even with rounding errors.
+/// The largest permitted squared norm of a scaled column. If no column exceeds it, every element of
+/// the product is less than whole / 2 in magnitude, even with rounding errors.
 constexpr double largest_square = double(whole) / 2 * (1 - 0x1p-19);
 
-/// Computes the exponent of the power of two that scales the elements of each column: the largest
+/// Computes for each column the exponent of the power of two that scales its elements: the largest
 /// exponent that the norm permits, or 0 for a column of zeros.
 __global__ void scale_columns(View<const double, 2> a, View<int, 1> exponents,
                               View<unsigned, 1> large) {
@@ -121,14 +121,14 @@ __global__ void scale_columns(View<const double, 2> a, View<int, 1> exponents,
   square = combine(square, shared, [](double x, double y) { return x + y; });
   if (threadIdx.y > 0 || i >= cols) return;
   large(i) = largest > 0 ? 0 : rows;  // a column of zeros has no rounding error
-  const int room = largest > 0 ? ilogb(largest_square / square) : 0;  // how far the square may grow
+  const int room = largest > 0 ? ilogb(largest_square / square) : 0;  // permitted growth, as log2
   exponents(i) = (room >= 0 ? room : room - 1) / 2 - exponent;
 }
 // [scale_columns]
 
 // [operands]
-constexpr unsigned row_bytes = 128;          // rows of A at a time, one byte per row
-constexpr unsigned padded = row_bytes + 16;  // so that loads of a warp use all banks
+constexpr unsigned row_bytes = 128;          // rows of A per step, one byte each
+constexpr unsigned padded = row_bytes + 16;  // with padding, a warp's loads use all banks
 using Column = std::int8_t[padded];          // a column of residues in shared memory
 
 /// All threads of a block copy 128 rows of some columns of residues to shared memory.
@@ -156,7 +156,7 @@ __device__ inline double rounded(Wide x) {
   const std::int64_t high = x >> 64, low = x;
   const int zeros = high != 0 ? __clzll(high) : 64 + __clzll(low);
   x <<= zeros;
-  // The leading 64 bits. The last of them is also set if a later bit is, so rounding is correct.
+  // Convert the leading 64 bits. The last one is also set if a later bit is (a sticky bit).
   const std::uint64_t front = x >> 64, behind = x;
   const double first = front | (behind != 0);
   const double magnitude = ldexp(first, 64 - zeros);
@@ -217,15 +217,15 @@ __device__ void write(const double (&shared)[rows][columns_written + 1], unsigne
 // [suits]
 /// Column statistics that bound the error from rounding A.
 struct Statistics {
-  View<unsigned, 1> large;    // number of large elements per column; all rows for a column of zeros
+  View<unsigned, 1> large;    // number of large elements per column; `rows` for a column of zeros
   View<unsigned, 1> rounded;  // whether any element of A was rounded
 };
 
 /// The threshold for large elements: an element is large if its scaled magnitude is at least this
-/// value. If three quarters of the elements of two columns are large, at least half of the rows
-/// have two large elements, and (|A|ᵀ|A|)(i, j) >= rows / 2 large². Norms are at most r √rows, with
-/// r² = largest_square / rows, so rounding A adds errors of at most rows (r + 1/4). With this
-/// threshold, these are at most (rows - 1) 2⁻⁵³ (|A|ᵀ|A|)(i, j). Rounding C adds one more 2⁻⁵³.
+/// value. If 3/4 of the elements of columns i and j are large, both are large in at least half of
+/// the rows, and (|A|ᵀ|A|)(i, j) >= rows / 2 large². Norms are at most r √rows, with r² =
+/// largest_square / rows, so rounding A adds errors of at most rows (r + 1/4). With this threshold,
+/// these are at most (rows - 1) 2⁻⁵³ (|A|ᵀ|A|)(i, j). Rounding C adds one more 2⁻⁵³.
 inline double large_from(std::int64_t rows) {
   const double r = std::sqrt(largest_square / rows);
   return std::sqrt(0x1p54 * (r + 0.25) / (rows - 1)) + 1;

@@ -14,9 +14,9 @@
 namespace ata {
 
 // [segments]
-constexpr unsigned slots = 4;  // segments in transit, for each direction
+constexpr unsigned slots = 4;  // maximum number of segments in transit per direction
 
-/// Number of elements of a slot: at most 4 MB and at most a strip, but at least one row of C.
+/// Number of elements of a slot: `columns` columns, but at most 2¹⁹, and at least one row of C.
 inline std::size_t slot_size(const Problem& problem, std::size_t columns) {
   const std::size_t rows = problem.rows, cols = problem.cols;
   return std::max(cols, std::min(std::max(rows, cols) * columns, std::size_t{1} << 19));

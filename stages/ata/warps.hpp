@@ -10,10 +10,10 @@ namespace ata {
 
 // [sizes]
 constexpr unsigned tile = 128;                // rows and columns of C per block
-constexpr unsigned warps_i = 2, warps_j = 4;  // warps of a block along the rows and columns of C
+constexpr unsigned warps_i = 2, warps_j = 4;  // warps of a block along i (rows of C) and j
 constexpr unsigned warps = warps_i * warps_j, threads = 32 * warps;
-constexpr unsigned held_i = tile / warps_i / 16;  // 16 × 8 products per warp along rows of C
-constexpr unsigned held_j = tile / warps_j / 8;   // 16 × 8 products per warp along columns of C
+constexpr unsigned held_i = tile / warps_i / 16;  // products of 16 × 8 elements per warp along i
+constexpr unsigned held_j = tile / warps_j / 8;   // products of 16 × 8 elements per warp along j
 constexpr unsigned strip = 16 * warps_i;          // rows of C that are stored at a time
 
 using Sums = double[held_i][held_j][4];  // the elements of C of a lane

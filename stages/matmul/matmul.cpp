@@ -49,7 +49,7 @@ staircase::Elements<T> random_elements(std::uint64_t seed, std::size_t first, st
   return elements;
 }
 
-/// Generates A and B in the precision of the solve, or converts the user's matrices.
+/// Generates A and B in the precision of the computation, or converts the user's matrices.
 template <typename T>
 void make(Problem& problem) {
   const auto seed = static_cast<std::uint64_t>(problem.seed);
@@ -149,11 +149,11 @@ double budget_of(const Problem& problem, double smallest) {
   if (problem.budget != 0) return problem.budget;
   const staircase::Device& device = staircase::this_device();
   if (device.free_memory == nullptr) return std::max(cache, smallest);
-  return 7. / 8 * device.free_memory();  // memory is allocated in pages
+  return 7. / 8 * device.free_memory();  // allocations are rounded up to pages
 }
 // [slices]
 
-/// One multiplication and one addition for each element of C and each k.
+/// One multiplication and one addition for each of the m products of each element of C.
 staircase::Work work(const Problem& problem, Precision precision) {
   const double bytes = staircase::bytes_of(precision);
   return {.flops = 2 * size_of_c(problem) * static_cast<double>(problem.m),
@@ -208,8 +208,8 @@ double largest_sum(const Problem& problem) {
 ///
 /// A product in f32 undergoes at most m roundings, and two more if its factors were rounded from
 /// f64. In the model of Higham and Mary ("A New Approach to Probabilistic Rounding Error Analysis",
-/// SIAM J. Sci. Comput. 41, 2019), the errors are independent and have mean zero. Then n errors add
-/// up to at most exp(λ √n u + n u² / (1 - u)) - 1, except with a probability of 2 exp(-λ² (1 - u)²
+/// SIAM J. Sci. Comput. 41, 2019), the errors are independent and have mean zero. Then r errors add
+/// up to at most exp(λ √r u + r u² / (1 - u)) - 1, except with a probability of 2 exp(-λ² (1 - u)²
 /// / 2). We choose λ such that, on average, one in 10¹⁵ problems has an exception among its l m n
 /// products. Both sides of the comparison may have such an error. Each subnormal result loses up to
 /// half of the smallest subnormal; `floor` is large enough to include these losses.
@@ -354,7 +354,7 @@ Panels panels_of(const Problem& problem, std::size_t bytes_of_element, const Lin
     const double smallest = bytes_of_panels(panels, bytes_of_element, line);
     const double budget = budget_of(problem, smallest);
     if (smallest <= budget) fill(panels, budget, bytes_of_element, line);
-    if (cols > side && panels.kept < slices.sl) {  // large panels need all of A to stay
+    if (cols > side && panels.kept < slices.sl) {  // wide panels require that all of A stays
       cols = side;
       continue;
     }

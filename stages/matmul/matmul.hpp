@@ -13,7 +13,7 @@
 namespace matmul {
 
 // [Problem]
-/// The elements of a matrix, row by row, in the precision of the solve.
+/// The elements of a matrix, row by row, in the precision of the computation.
 using Elements = std::variant<staircase::Elements<double>, staircase::Elements<float>>;
 
 /// A with l × m elements and B with m × n; the solution is C = A B, with l × n elements.
@@ -22,7 +22,7 @@ struct Problem {
   std::int64_t m = 2000;
   std::int64_t n = 777;
   std::int64_t seed = 1;        ///< seed of the random elements
-  double budget = 0;            ///< bytes of device memory for slices; 0: all free memory
+  double budget = 0;            ///< bytes for slices; 0: most of a GPU's free memory, or a cache
   std::int64_t sl = 0, sn = 0;  ///< slices along the rows and the columns of C; 0: as few as fit
   std::int64_t gpus = 0;        ///< number of GPUs that compute slices; 0: all
   Elements elements_of_a = {}, elements_of_b = {};
@@ -45,7 +45,7 @@ using Product = staircase::Array<T, 2>;
 
 // [Slices]
 /// A rectangle of C: `rows` rows beginning at row i0, and `cols` columns beginning at column j0. A
-/// slice needs the rows of A and the columns of B with the same indices, undivided along k.
+/// slice needs the complete rows of A and the complete columns of B with the same indices.
 struct Slice {
   std::size_t i0, rows, j0, cols;
 };
@@ -58,17 +58,17 @@ struct Slices {
 
   std::size_t count() const { return sl * sn; }
 
-  /// Returns slice e. In mixed radix, e has two digits: the index along the rows, which changes
-  /// fastest, and the index along the columns.
+  /// Returns slice e = i + sl j, which is slice i along the rows of C and slice j along the
+  /// columns. The indices i and j begin at zero.
   Slice operator()(std::size_t e) const {
     const std::size_t i0 = e % sl * rows, j0 = e / sl * cols;
     return {i0, i0 + rows < l ? rows : l - i0, j0, j0 + cols < n ? cols : n - j0};
   }
 };
 
-/// The slices that the problem requests. If the problem requests none, `buffers` sets of buffers
-/// for a slice (rows of A, columns of B, C) have to fit into the budget. There are at least `least`
-/// slices. Of all such divisions, the one that transfers the fewest elements of A and B is chosen.
+/// The slices that the problem requests, or at least `least` slices if the problem requests none.
+/// The budget must suffice for `buffers` sets of buffers for a slice (rows of A, columns of B, part
+/// of C). Of all such divisions, the one that transfers the fewest elements of A and B is chosen.
 /// No slice is empty.
 /// \throws NotEnoughMemory if the smallest or the requested slices do not fit into the budget
 Slices slices_of(const Problem& problem, std::size_t buffers, std::size_t bytes_of_element,
@@ -87,19 +87,19 @@ struct Panels {
 
 /// Bytes of a line (a row of A or a column of B) on the device: in its panel, and in the buffer
 /// that it passes through. `most_columns` limits the columns of a panel of B if all panels of A
-/// stay, and `slices` is the number of slices of C on the device.
+/// stay on the device, and `slices` is the number of slices of C on the device.
 struct Line {
   std::size_t bytes, bytes_in_transit = 0;
   std::size_t most_columns = 2048;
   std::size_t slices = 2;
 };
 
-/// The slices that the problem requests. If the problem requests none, slices have equal sides of
-/// at most 2048, or of `line.most_columns` for the columns. Slices are smaller if the budget is too
-/// small for a panel of A, two panels of B (or the only one), the buffer for the longest panel in
-/// transit, and the slices of C. There are as few groups as the budget permits. If there are
-/// several groups, all groups except the last have the same size, and the rest of the budget is
-/// used for panels of B.
+/// The slices that the problem requests. If the problem requests none, all slices have about the
+/// same size, with at most 2048 rows and `line.most_columns` columns. Slices are smaller if the
+/// budget is too small for a panel of A, two panels of B (or the only one), the buffer for the
+/// longest panel in transit, and the slices of C. There are as few groups as the budget permits. If
+/// there are several groups, all groups except the last have the same size, and the rest of the
+/// budget is used for panels of B.
 /// \throws NotEnoughMemory if the budget is too small for slices of one element, or for the
 /// requested slices
 Panels panels_of(const Problem& problem, std::size_t bytes_of_element, const Line& line);

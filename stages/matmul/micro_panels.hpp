@@ -20,10 +20,10 @@ inline constexpr std::size_t depth = 256;  // columns of A and rows of B in a ch
 inline constexpr std::size_t unit = 48;    // rows or columns of C; a multiple of each tile's sides
 inline constexpr std::size_t most_rows = 144;     // rows of a block of C; at most 288 KB of A
 inline constexpr std::size_t most_cols = 480;     // maximum number of columns of a block of C
-inline constexpr std::size_t rows_at_a_time = 4;  // rows of B to pack: more touch more pages
+inline constexpr std::size_t rows_at_a_time = 4;  // rows of B to pack; more rows touch more pages
 // [sizes]
 
-/// Indices from `begin` up to `end`.
+/// The indices from `begin` up to, but not including, `end`.
 struct Range {
   std::size_t begin, end;
 };
@@ -68,8 +68,8 @@ struct PackA {
   }
 };
 
-/// Copies rows of B into all wide micro-panels. Their chunk begins at row `first`. Columns beyond
-/// the last column of B are zero.
+/// Copies rows of B into all wide micro-panels. The chunk begins at row `first`. Columns beyond the
+/// last column of B are zero.
 template <typename T>
 struct PackB {
   template <int bytes>
@@ -92,9 +92,9 @@ struct PackB {
 // [Pack]
 
 // [MultiplyBlock]
-/// Computes a block of C from micro-panels of `steps` columns of A and rows of B; adds to C if
-/// `is_added`. A tile that extends beyond C is computed in a buffer, and its valid part is copied.
-/// With each tile, a part of the next wide micro-panel is prefetched into the L2 cache.
+/// Computes a block of C from micro-panels of `steps` columns of A and rows of B; adds it to C if
+/// `is_added`. A tile that extends beyond C is computed in a buffer, and only its valid part is
+/// stored. With each tile, a part of the next wide micro-panel is prefetched into the L2 cache.
 template <typename T>
 struct MultiplyBlock {
   template <int bytes>
@@ -103,7 +103,7 @@ struct MultiplyBlock {
     using Tile = staircase::MicroTile<T, bytes>;
     const std::size_t l = c.extent(0), n = c.extent(1);
     const std::size_t tiles = (rows.end - rows.begin + Tile::rows - 1) / Tile::rows;
-    const std::size_t part = steps * Tile::cols / tiles;  // part of the next wide micro-panel
+    const std::size_t part = steps * Tile::cols / tiles;  // elements to prefetch with each tile
     for (std::size_t j = cols.begin; j < cols.end; j += Tile::cols)
       for (std::size_t i = rows.begin; i < rows.end; i += Tile::rows) {
         const T *x = &packed.narrow(i, 0), *y = &packed.wide(j, 0);

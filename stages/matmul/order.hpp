@@ -1,5 +1,5 @@
 /// \file
-/// The order of slices for several GPUs, which makes them wait less for PCIe at the beginning.
+/// The order of slices for several GPUs. In this order, GPUs wait less for PCIe at the beginning.
 
 #pragma once
 
@@ -13,9 +13,9 @@ namespace matmul {
 
 // [order]
 /// Returns an order of the slices in which slices reuse the panels of earlier slices. It goes from
-/// left to right along as many rows of slices as panels of A stay on the device, then from right to
-/// left along the next rows. The first two columns are visited together, `few` rows at a time, so
-/// that each panel of A that arrives is used for two slices.
+/// left to right along a group of rows of slices, whose panels of A stay on the device, then from
+/// right to left along the next group. The first two columns of a group are visited together, `few`
+/// rows at a time, so that each panel of A that arrives is used for two slices.
 inline std::vector<std::size_t> order_of(const Panels& panels, std::size_t few) {
   const Slices& slices = panels.slices;
   std::vector<std::size_t> order;

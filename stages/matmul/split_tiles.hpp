@@ -117,7 +117,7 @@ __device__ inline Pipeline& start(unsigned char* memory) {
 }
 
 /// Copies the tiles of the thread block's rows and columns into the pipeline, one after the other.
-/// Only the first thread that does not multiply executes this function.
+/// Only the first thread that does not multiply starts copies.
 __device__ inline void feed(Pipeline& pipeline, const Parts& slice) {
   if (threadIdx.x != multipliers) return;
   const unsigned of_a = row_bytes * slice.a.lines_of(blockIdx.y);

@@ -22,7 +22,7 @@ void copy(View<T, 2> from, View<T, 2> to, cudaMemcpyKind kind, const staircase::
 // [copy]
 
 // [transfer]
-/// Copies a part of a matrix of the host to a contiguous matrix of the device (`send`), or back.
+/// Copies a part of a host matrix to a contiguous device matrix (`send`), or back (`fetch`).
 template <typename T>
 void send(const T* host, std::size_t host_cols, View<T, 2> device,
           const staircase::Stream& stream) {

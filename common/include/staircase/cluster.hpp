@@ -20,8 +20,8 @@ constexpr const char* needs_clusters = "clusters of thread blocks (compute capab
 /// \throws NotAvailable
 void require_clusters();
 
-/// Throws the error that the GPU cannot run a cluster of `blocks` thread blocks with `shared_bytes`
-/// bytes of shared memory each.
+/// Throws an exception, because the GPU cannot run a cluster of `blocks` thread blocks with
+/// `shared_bytes` bytes of shared memory each.
 /// \throws NotAvailable always
 [[noreturn]] void refuse_clusters(unsigned blocks, std::size_t shared_bytes);
 
@@ -144,7 +144,7 @@ class ClusterLaunch {
 
   void (*kernel_)(Parameter...);
   unsigned blocks_;
-  bool fits_;  // whether the shared memory fits a block and the code supports clusters
+  bool fits_;  // whether the GPU allows the shared memory, and the code supports clusters
   cudaLaunchAttribute cluster_{};
   cudaLaunchConfig_t config_{};
 };

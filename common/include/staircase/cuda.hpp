@@ -14,7 +14,7 @@
 
 namespace staircase {
 
-/// Throws the error of a failed call of the CUDA runtime.
+/// Throws an exception for the error of a failed call of the CUDA runtime.
 /// \throws NotAvailable if the program has no code for this GPU
 /// \throws Failure with Exit::exhausted for every other error
 [[noreturn]] void fail(cudaError_t error);

@@ -24,7 +24,7 @@ int fullest(const std::vector<int>& devices);
 /// access, copies pass through host memory.
 void connect(const std::vector<int>& devices);
 
-/// Lets the kernels of each device access the memory of both neighbours in a ring.
+/// Lets the kernels of each device access the memory of its two neighbours in the ring of devices.
 /// \throws NotAvailable if two neighbours have no peer access
 void connect_ring(const std::vector<int>& devices);
 

@@ -10,7 +10,7 @@
 namespace staircase {
 
 // [graph]
-/// Captures the work that a stream receives as a CUDA graph, which can be launched repeatedly.
+/// Captures the work of a stream as a CUDA graph, which can be launched repeatedly.
 class Graph {
  public:
   /// Creates a new stream and starts to capture its work; see stream().

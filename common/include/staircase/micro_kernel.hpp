@@ -57,7 +57,7 @@ template <int bytes, typename T>
   using Tile = MicroTile<T, bytes>;
   using Vector [[gnu::vector_size(bytes)]] = T;
   using InMemory [[gnu::vector_size(bytes), gnu::aligned(alignof(T))]] = T;
-  // Prefetches the tile of c into the L1 cache, while the sums are computed.
+  // Prefetches the tile of c into the L1 cache while the sums are computed.
 #pragma GCC unroll 8
   for (std::size_t i = 0; i < Tile::rows; ++i)
 #pragma GCC unroll 8

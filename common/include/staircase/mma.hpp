@@ -172,7 +172,7 @@ __device__ void combine(void* const* records) {
   }
 }
 
-/// Each lane of a warp calls the function, which stores the lane's fragment of the product in `c`.
+/// Each lane of a warp calls the function, which adds the lane's part of the product to `c`.
 template <typename Type, typename Sum, typename Register, int in_a, int in_b, int in_c>
 __device__ void multiply(Sum (&c)[in_c], const Register (&a)[in_a], const Register (&b)[in_b]) {
   Fragments<Sum, Register, in_a, in_b, in_c> fragments;
@@ -187,7 +187,7 @@ __device__ void multiply(Sum (&c)[in_c], const Register (&a)[in_a], const Regist
 #endif
 
 /// Rounds to tf32, which has 10 fraction bits; ties are rounded away from zero. Returns the bits of
-/// the result as an f32 value.
+/// the f32 result.
 __device__ inline std::uint32_t to_tf32(float value) {
 #ifdef STAIRCASE_CUDA_ON_CPU
   if (std::isnan(value)) return 0x7FFFFFFF;

@@ -21,11 +21,11 @@
 
 namespace staircase::mpi {
 
-/// Throws the text of an MPI error.
+/// Throws an exception with the text of an MPI error.
 /// \throws Failure with Exit::exhausted
 [[noreturn]] void fail(int error);
 
-/// Throws the error that `bytes` bytes of shared memory cannot be allocated.
+/// Throws an exception, because `bytes` bytes of shared memory cannot be allocated.
 /// \throws NotEnoughMemory always
 [[noreturn]] void fail_to_share(std::size_t bytes);
 

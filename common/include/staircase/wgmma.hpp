@@ -55,7 +55,7 @@ inline void require_wgmma() {
         "this stage needs a GPU of compute capability 9.0 and a build with gpu_arch 90a");
 }
 
-/// Orders earlier accesses of the thread to the registers of the sums before the next products. All
+/// Orders the thread's earlier accesses to the registers of the sums before the next products. All
 /// threads must call the function before each batch of products.
 __device__ void wgmma_begin();
 
@@ -97,9 +97,9 @@ __device__ void wgmma_wait() {
 
 namespace detail {
 
-/// Computes one thread's elements of the product. On a GPU, the tensor cores read the operands.
-/// These reads are therefore hidden from the analysis, and report_reads() reports the accesses
-/// instead.
+/// Computes one thread's elements of the product. On a GPU, the tensor cores read the operands, and
+/// not this thread. The analysis therefore ignores the reads of this function. It checks the reads
+/// of report_reads() instead.
 template <typename T, typename Sum>
 __device__ __attribute__((noinline, no_sanitize("thread"))) void multiply(Sum (&c)[128], const T* a,
                                                                           unsigned ka, const T* b,

@@ -1,6 +1,7 @@
-/* The interface of OpenMP 5.2 (chapter 18 of the specification), for the slicer to parse programs
-   that include <omp.h> where LLVM's is not installed. GCC's has attributes that libclang refuses.
-   Nothing is compiled with it, so values that the specification leaves open are any values. */
+/* The interface of OpenMP 5.2 (chapter 18 of the specification). With this file, the slicer can
+   parse programs that include <omp.h> even if LLVM's header is not installed. libclang rejects
+   attributes in GCC's header. No program is compiled with this file, so the values that the
+   specification leaves open are arbitrary. */
 
 #pragma once
 

@@ -1,6 +1,6 @@
 /// \file
 /// Changed: the loops of both nests are interchanged, so columns are distributed cyclically.
-/// Legal:   every cell is independent of every other cell, so the loops may be interchanged.
+/// Legal:   all cells of a step are independent, so the loops may be interchanged.
 /// Expect:  this stage is far slower than stage 01. In f64, the eight cells of a cache line belong
 ///          to eight threads. With every write, a core takes the line from another core (false
 ///          sharing). In addition, each thread strides through memory.

@@ -2,8 +2,8 @@
 /// Changed: each loop begins at the thread's index in the grid and advances by the grid's extent.
 /// Legal:   the cells of an update are independent, and so are the cells of a copy and of one halo
 ///          kernel. A kernel ends before the next kernel of the stream begins.
-/// Expect:  memory limits the program if there are many threads and neighbours in x access one row.
-///          The four kernel launches per step limit it if the field is small.
+/// Expect:  memory limits the program if there are many threads and a warp's threads access one
+///          row. The four kernel launches per step limit it if the field is small.
 /// Run:     ./climb advection --stages 00,09,10
 /// Next:    11_coalesced fuses the four kernels into one.
 

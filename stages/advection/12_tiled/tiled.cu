@@ -4,9 +4,9 @@
 /// Legal:   each weight is the product of a weight along x and a weight along y. A barrier
 ///          separates the writes to shared memory from the reads by other threads.
 /// Expect:  a cell needs 6 loads from shared memory instead of 9 through the L1 cache. The memory
-///          traffic stays the same, and during two barriers nothing is loaded.
+///          traffic stays the same, and nothing is loaded while threads wait at two barriers.
 /// Run:     ./climb advection --stages 11,12
-/// Next:    13_register_rolling keeps the row sums in registers while it walks down a column.
+/// Next:    13_register_rolling walks down two columns and keeps the row sums in registers.
 
 #include "../advection.hpp"
 

@@ -6,7 +6,7 @@
 /// Expect:  two cells need 3 loads instead of 18; one of these loads fetches both cells. Each cell
 ///          comes from memory once, so a step takes the time of a copy of the field.
 /// Run:     ./climb advection --stages 11,13
-/// Next:    14_skewed_time_tiling computes several steps while it walks down.
+/// Next:    14_skewed_time_tiling computes several steps in one walk down the columns.
 
 #include "../advection.hpp"
 

@@ -1,8 +1,8 @@
 /// \file
 /// Changed: a warp walks down 64 columns and computes six steps per row: the result of one step is
 ///          the input of the next step, one row above. Shuffles fetch neighbours within a row.
-/// Legal:   a cell after s steps depends on cells at most s away. Neighbouring warps write the
-///          columns at a warp's edges that are wrong after six steps.
+/// Legal:   a cell after s steps depends on cells at most s away. Columns at a warp's edges are
+///          wrong after six steps; neighbouring warps write these columns.
 /// Expect:  the memory traffic of stage 13 falls to a sixth, with a quarter more arithmetic.
 /// Run:     ./climb advection --stages 13,14
 /// Next:    15_convolved combines many steps into one wider filter.
@@ -29,7 +29,7 @@ constexpr unsigned most_steps = 6;  // steps of a sweep
 constexpr unsigned width = 2 * 32;  // columns that a warp loads, two per lane
 constexpr unsigned everyone = ~0u;
 
-/// Number of incorrect columns at each edge of a warp after `steps` steps, rounded up to be even.
+/// Number of incorrect columns at each edge of a warp after `steps` steps, rounded up to even.
 constexpr int margin_of(unsigned steps) { return (steps + 1) / 2 * 2; }
 
 /// The partial sums that need the next row: `two` over the last two rows, `one` over the last row.

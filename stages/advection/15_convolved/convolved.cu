@@ -3,7 +3,7 @@
 ///          walks down its columns, eight rows at a time.
 /// Legal:   the weights are constant, so a step is a convolution, and convolutions are associative;
 ///          reordering a sum of products changes only its rounding.
-/// Expect:  a step moves half as many bytes as in stage 14, and needs a third less arithmetic.
+/// Expect:  a step moves half as many bytes as in stage 14 and needs a third less arithmetic.
 /// Run:     ./climb advection --stages 14,15
 /// Next:    16_asynchronous_copies copies the next rows while a block adds up the current ones.
 

@@ -4,7 +4,7 @@
 /// Legal:   the same products are added in another order, with zeros outside the band.
 /// Expect:  a cell needs 5.2 multiply-adds per step, not 4.2 as in stage 16, but at twice the rate.
 /// Run:     ./climb advection --stages 16,17
-/// Next:    18_spectral computes any number of steps by one product of spectra.
+/// Next:    18_spectral computes any number of steps by multiplying a spectrum once.
 
 #include "../bands.hpp"
 
@@ -51,7 +51,7 @@ __device__ void copy_rows(View<const T, 2> u, int top, const unsigned (&columns)
                           T (&rows)[at_once][pitch<T, loaded>]) {
   for (unsigned r = threadIdx.y; r < at_once; r += warps) {
     int i = top + int(r);
-    if (unsigned(i) >= u.extent(0)) i = wrapped_around(i, u.extent(0));  // rarely: it divides
+    if (unsigned(i) >= u.extent(0)) i = wrapped_around(i, u.extent(0));  // rare, so tested first
     const T* const row = &u(i, 0);
 #pragma unroll
     for (unsigned c = threadIdx.x; c < loaded / cells; c += 32)
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(32 * warps, blocks_of_sm<T>)
   for (int i0 = top; i0 < bottom + int(most_steps);)
 #pragma unroll
     for (unsigned batch = 0; batch < along_y; ++batch, i0 += at_once) {
-      if (shares_bands<T> && i0 >= bottom + int(most_steps)) break;  // in f64, registers spill
+      if (shares_bands<T> && i0 >= bottom + int(most_steps)) break;  // f64 would spill registers
       __pipeline_wait_prior(ahead - 1);
       __syncthreads();
       if (i0 + int(ahead * at_once) < bottom + int(most_steps))
@@ -186,7 +186,7 @@ Field<T> solve(const Problem& problem, staircase::Timeline& timeline) {
   const unsigned of_strip = std::max(blocks_of_sm<T> * staircase::processors() / strips, 1u);
   const unsigned height = 8 * ceil_div(problem.rows, 8 * of_strip);
   const dim3 grid(strips, ceil_div(problem.rows, height));
-  constexpr unsigned most_cells = 16 / sizeof(T);  // of an asynchronous copy
+  constexpr unsigned most_cells = 16 / sizeof(T);  // maximum per asynchronous copy
   View<T, 2> from = u, to = next;
   for (std::int64_t left = problem.steps; left > 0; left -= most_steps) {
     const auto filter = filter_of<T, most_steps>(w, left);

@@ -6,7 +6,7 @@
 /// Expect:  more bytes are in flight, and caches keep the rows that neighbouring blocks load. Both
 ///          recover a part of the 7 % by which stage 13 is slower than a copy.
 /// Run:     ./climb advection --stages 13,20
-/// Next:    14_skewed_time_tiling computes several steps while it walks down.
+/// Next:    14_skewed_time_tiling computes several steps in one walk down the columns.
 
 #include "../advection.hpp"
 

@@ -3,8 +3,8 @@
 ///          columns; a column is one element of a derived datatype with a stride of one row.
 /// Legal:   columns are sent after the rows have arrived, and they include the halo rows. A corner
 ///          therefore arrives from the diagonal neighbour in two exchanges.
-/// Expect:  a step sends four messages instead of two, with 4 n / √R elements in total instead of 2
-///          n. This is slower than stage 01 with few ranks, and faster with many.
+/// Expect:  on n × n cells and R ranks, a step sends four messages with 4 n / √R elements, not two
+///          with 2 n. This stage is slower than stage 01 with few ranks, and faster with many.
 /// Run:     ./climb advection_distributed --stages 01,02
 /// Next:    03_overlapped_communication computes while the messages are in transit.
 

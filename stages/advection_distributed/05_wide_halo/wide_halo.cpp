@@ -1,11 +1,11 @@
 /// \file
 /// From:    02_block_decomposition
 /// Changed: the halo is w cells wide and refreshed every w steps. In between, a rank also updates
-///          cells of its halo, one ring less in each step.
+///          cells of its halo, one ring fewer in each step.
 /// Legal:   a cell needs neighbours at a distance of one cell. Each step therefore makes only the
 ///          outermost correct ring of cells incorrect. A block has at least as many rows and
 ///          columns as its halo.
-/// Expect:  a w-th of the messages remain, with nearly the same number of bytes in total, but some
+/// Expect:  1 / w of the messages remain, with nearly the same number of bytes in total, but some
 ///          cells are updated by two ranks. A wide halo pays off if a message takes more time than
 ///          updating the cells of an edge.
 /// Run:     ./climb advection_distributed --stages 02,05

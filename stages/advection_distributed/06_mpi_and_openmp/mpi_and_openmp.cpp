@@ -1,6 +1,6 @@
 /// \file
 /// From:    04_persistent_requests
-/// Changed: the threads of a rank share the rows of an update, so a machine has fewer and larger
+/// Changed: each thread of a rank updates some of its rows, so a machine has fewer and larger
 ///          ranks. Only the first thread calls MPI, between parallel regions.
 /// Legal:   iterations write disjoint rows of one array and read the other one. At the same time,
 ///          MPI writes the halo of the array that is read, but the interior's update reads no halo.

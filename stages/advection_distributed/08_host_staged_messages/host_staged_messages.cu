@@ -68,7 +68,7 @@ void exchange(View<const T, 1> row, int to, View<T, 1> halo, int from) {
                           mpi::element<T>(), from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 }
 
-/// Once the edges are updated, sends them to the neighbours, and receives the neighbours' edges.
+/// Once the edges are updated, sends them to the neighbours and receives the neighbours' edges.
 template <typename T>
 void refresh_halos(const Neighbours& ranks, Gpu<T>& gpu) {
   const View<T, 2> host = gpu.host;

@@ -1,7 +1,7 @@
 /// \file
 /// From:    00_original
-/// Changed: the rows are distributed among GPUs, with a halo row on both sides; the column indices
-///          wrap around. One stream updates the edges and copies them to the neighbours, another
+/// Changed: the rows are distributed among GPUs, with a halo row on each side; the column indices
+///          wrap around. One stream updates the edges and copies them to the neighbours; another
 ///          one updates the interior.
 /// Legal:   the update of an interior reads no halo. An edge is updated only after both halos have
 ///          arrived and the interior is finished, so no GPU gets a full step ahead of a neighbour.

@@ -2,8 +2,8 @@
 /// Changed: each GPU is a rank of NCCL, and all ranks send and receive edges in one group. Each
 ///          rank records two steps as a CUDA graph, which the host launches repeatedly.
 /// Legal:   a rank receives in its own stream, after the last kernel that reads its halo, and waits
-///          until the edge is sent. After two steps, each array has its original role again.
-/// Expect:  exchanges take longer than copies, but stay hidden while the interior takes longer. A
+///          for the send. After two steps, each array has its original role again.
+/// Expect:  exchanges take longer than copies, but stay hidden if the interior takes even longer. A
 ///          step needs half a launch per GPU instead of eleven calls.
 /// Run:     ./climb advection_distributed --stages 09,10
 /// Next:    11_gpu_initiated lets kernels store the edges themselves, in one launch for all steps.

@@ -1,7 +1,7 @@
 /// \file
 /// From:    09_peer_copies
 /// Changed: a halo has six rows, as many as a sweep has steps. A sweep is the kernel of advection
-///          14 on some rows of a GPU, and the edges are exchanged once for six steps.
+///          14 on some rows of a GPU, and the edges are exchanged every six steps.
 /// Legal:   after a sweep, a row depends on rows at a distance of at most six. If these rows belong
 ///          to another GPU, the halo contains them as they were before the sweep.
 /// Expect:  the memory traffic, copies and calls of stage 09 fall to a sixth; the exchange stays

@@ -1,7 +1,7 @@
 /// \file
 /// Changed: one OpenMP directive makes the loop over the rows of C parallel.
 /// Legal:   iterations write disjoint rows of C, and no iteration writes A.
-/// Expect:  at best, the time is divided by the number of cores; each row of C needs all of A.
+/// Expect:  the time is at best divided by the number of cores; each row still reads all of A.
 /// Run:     ./climb ata --stages 00,01
 /// Next:    02_blocked keeps a tile of C in registers and panels of A in the caches.
 

@@ -3,8 +3,8 @@
 ///          of C in registers. A thread computes groups of 8 × 8 tiles and processes 128 rows of A
 ///          at a time.
 /// Legal:   an element of C is the sum of the same products in another order, 128 rows at a time;
-///          only rounding errors change. Tiles of C are independent of each other, like rows.
-/// Expect:  arithmetic, not memory, is the limit: each loaded element is used 8 or 24 times.
+///          only rounding errors change. Tiles of C, like rows of C, are independent of each other.
+/// Expect:  arithmetic is the limit, not memory: AVX-512 uses each loaded element 8 or 24 times.
 /// Run:     ./climb ata --stages 00-02
 /// Next:    03_naive_cuda computes each element of C in a thread of its own, on a GPU.
 

@@ -2,9 +2,9 @@
 /// Changed: the threads of a block together load two tiles of 16 rows of A into shared memory.
 /// Legal:   strip mining keeps the order of the sum. A barrier separates the writes to a tile from
 ///          its reads, and another barrier separates its reads from the writes of the next tile.
-/// Expect:  there are up to 16 times fewer global loads; loads from shared memory are the limit.
+/// Expect:  at best, 1/16 of the global loads remain; loads from shared memory become the limit.
 /// Run:     ./climb ata --stages 03,04
-/// Next:    05_unrolled pads every tile, so that its loop needs no tests.
+/// Next:    05_unrolled pads every tile, so that the loop over a tile needs no tests.
 
 #include "../ata.hpp"
 

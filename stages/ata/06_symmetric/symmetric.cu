@@ -33,8 +33,8 @@ struct TileIndex {
   unsigned p, q;
 };
 
-/// Returns the tile at an index. Column q has q + 1 tiles and begins at index q (q + 1) / 2. The
-/// root of a perfect square is exact; other roots are not rounded to an integer.
+/// Returns the tile at an index. Column q has q + 1 tiles and begins at index q (q + 1) / 2. `sqrt`
+/// is exact for perfect squares and rounds no other root to an integer.
 __device__ TileIndex tile_of_triangle(unsigned index) {
   const unsigned q = (sqrt(8.0 * index + 1) - 1) / 2;
   return {index - q * (q + 1) / 2, q};

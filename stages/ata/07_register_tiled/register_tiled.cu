@@ -2,8 +2,8 @@
 /// Changed: tiles of C are 128 × 128 instead of 16 × 16. A thread loads 8 elements of each operand
 ///          for 64 multiply-adds. Results go through shared memory, 32 rows at a time.
 /// Legal:   the sum of an element keeps its order; only the thread that adds it up changes.
-/// Expect:  a multiply-add needs an eighth of the loads, both from shared and from global memory.
-///          The FP64 units limit the kernel, apart from waits at loads and barriers.
+/// Expect:  a multiply-add needs an eighth of the loads of stage 06, from both shared and global
+///          memory. The FP64 units limit the kernel, apart from waits for loads and at barriers.
 /// Run:     ./climb ata --stages 06,07
 /// Next:    08_double_buffered loads the next tiles during the multiplication.
 
@@ -35,8 +35,8 @@ struct TileIndex {
   unsigned p, q;
 };
 
-/// Returns the tile at an index. Column q has q + 1 tiles and begins at index q (q + 1) / 2. The
-/// root of a perfect square is exact; other roots are not rounded to an integer.
+/// Returns the tile at an index. Column q has q + 1 tiles and begins at index q (q + 1) / 2. `sqrt`
+/// is exact for perfect squares and rounds no other root to an integer.
 __device__ TileIndex tile_of_triangle(unsigned index) {
   const unsigned q = (sqrt(8.0 * index + 1) - 1) / 2;
   return {index - q * (q + 1) / 2, q};
@@ -44,7 +44,7 @@ __device__ TileIndex tile_of_triangle(unsigned index) {
 // [triangle]
 
 // [shared]
-/// 16 rows of the columns of A that a tile of C needs: `i` for tile rows, `j` for tile columns.
+/// 16 rows of the columns of A that a tile of C needs: `i` for its rows, and `j` for its columns.
 struct Tiles {
   double i[depth][tile], j[depth][tile];
 };

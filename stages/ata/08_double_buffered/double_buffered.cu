@@ -33,8 +33,8 @@ struct TileIndex {
   unsigned p, q;
 };
 
-/// Returns the tile at an index. Column q has q + 1 tiles and begins at index q (q + 1) / 2. The
-/// root of a perfect square is exact; other roots are not rounded to an integer.
+/// Returns the tile at an index. Column q has q + 1 tiles and begins at index q (q + 1) / 2. `sqrt`
+/// is exact for perfect squares and rounds no other root to an integer.
 __device__ TileIndex tile_of_triangle(unsigned index) {
   const unsigned q = (sqrt(8.0 * index + 1) - 1) / 2;
   return {index - q * (q + 1) / 2, q};
@@ -42,7 +42,7 @@ __device__ TileIndex tile_of_triangle(unsigned index) {
 // [triangle]
 
 // [shared]
-/// 16 rows of the columns of A that a tile of C needs: `i` for tile rows, `j` for tile columns.
+/// 16 rows of the columns of A that a tile of C needs: `i` for its rows, and `j` for its columns.
 struct Tiles {
   double i[depth][tile], j[depth][tile];
 };
@@ -81,7 +81,7 @@ __device__ void multiply_tiles(const Tiles& a, Sums& sum) {
 // [multiply_tiles]
 
 // [load_tiles]
-/// Clears the columns of tiles beyond the last column of A, which no copy writes.
+/// Clears those columns of tiles that lie beyond the last column of A: no copy writes them.
 __device__ void clear_beyond(unsigned cols, TileIndex at, Shared& shared) {
   for (unsigned e = threadIdx.y * side + threadIdx.x; e < buffers * depth * tile; e += threads) {
     Tiles& tiles = shared.a[e / tile / depth];
@@ -117,7 +117,7 @@ __device__ void sum_up(View<const double, 2> a, TileIndex at, const unsigned& wa
   const unsigned steps = a.extent(0) / depth;
   if (warp < min(ahead, steps)) load_tiles(a, warp, at, shared);
   for (unsigned s = 0; s < steps; ++s) {
-    // The warps alternate in starting copies.
+    // In each step, another warp starts the copies.
     if (s % warps == warp && s + ahead < steps) load_tiles(a, s + ahead, at, shared);
     shared.full[s % buffers].wait(s / buffers % 2);
     multiply_tiles(shared.a[s % buffers], sum);

@@ -29,7 +29,7 @@ constexpr unsigned ahead = 4;    // steps from the start of a copy to its use
 // [sizes]
 
 // [shared]
-/// 16 rows of the columns of A that a tile of C needs: `i` for tile rows, `j` for tile columns.
+/// 16 rows of the columns of A that a tile of C needs: `i` for its rows, and `j` for its columns.
 /// Each row starts 32 bytes further in the banks than the previous one. Half a warp loads four
 /// adjacent elements of each of four rows, and thus uses every bank once.
 struct Tiles {
@@ -78,7 +78,7 @@ __device__ void multiply_factors(const Factors& factors, Sums& sum) {
 // [multiply_tiles]
 
 // [load_tiles]
-/// Clears the columns of tiles beyond the last column of A, which no copy writes.
+/// Clears those columns of tiles that lie beyond the last column of A: no copy writes them.
 __device__ void clear_beyond(unsigned cols, Task at, Shared& shared) {
   for (unsigned e = threadIdx.x; e < buffers * depth * tile; e += threads) {
     Tiles& tiles = shared.a[e / tile / depth];
@@ -116,7 +116,7 @@ __device__ void sum_up(View<const double, 2> a, Task at, Lane lane, Shared& shar
   shared.full[0].wait(0);
   load_factors(shared.a[0], 0, lane, even);
   for (unsigned s = 0; s < steps; ++s) {
-    // The warps alternate in starting copies.
+    // In each step, another warp starts the copies.
     if (s % warps == warp && s + ahead < steps) load_tiles(a, s + ahead, at, shared);
     load_factors(shared.a[s % buffers], 8, lane, odd);
     multiply_factors(even, sum);

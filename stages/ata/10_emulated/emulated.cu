@@ -29,7 +29,7 @@ constexpr unsigned threads = 256;  // per block
 
 // [take_apart]
 /// Converts 128 rows of 128 columns of A to scaled integers and writes their residues, indexed by
-/// (residue, column, row): transposed, because a register of `mma` has four rows of a column.
+/// (residue, column, row), since a register of `mma` contains four rows of a column.
 __global__ void __launch_bounds__(threads)
     take_apart(View<const double, 2> a, View<const int, 1> exponents, double large,
                Statistics statistics, View<std::int8_t, 3> bytes) {
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(threads)
 constexpr unsigned side = 64;  // rows and columns of a tile of C
 constexpr unsigned held = 4;   // products of 16 × 8 elements per warp
 
-/// Adds products to 16 × 32 sums of a warp. Sums over up to 131071 rows of A fit in 32 bits.
+/// Adds products to a warp's 16 × 32 sums. Sums over at most 131071 rows of A fit in 32 bits.
 __device__ void multiply(const Column* of_i, const Column* of_j, std::int32_t (&sum)[held][4]) {
   const unsigned warp = threadIdx.x / 32, row = threadIdx.x % 32 / 4, four = threadIdx.x % 4 * 4;
   const unsigned i = warp / 2 * 16 + row, j = warp % 2 * 8 * held + row;

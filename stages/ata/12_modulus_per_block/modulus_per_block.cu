@@ -6,7 +6,7 @@
 ///          reconstructs the element and writes it to C.
 /// Legal:   the residue of a sum depends on no other modulus, and the second kernel starts after
 ///          all residues have been written.
-/// Expect:  the kernel does 1/8 of the steps, each 1.5 times as long: it is nearly 5 times as fast.
+/// Expect:  1/8 of stage 10's steps, each 1.5 times as long: the kernel is nearly 5 times as fast.
 /// Run:     ./climb ata --stages 09,10,12
 /// Next:    13_warpgroups overlaps copies and products, with factors in shared memory.
 
@@ -30,7 +30,7 @@ constexpr unsigned threads = 256;  // per block
 
 // [take_apart]
 /// Converts 128 rows of 128 columns of A to scaled integers and writes their residues, indexed by
-/// (residue, column, row): transposed, because a register of `mma` has four rows of a column.
+/// (residue, column, row), since a register of `mma` contains four rows of a column.
 __global__ void __launch_bounds__(threads)
     take_apart(View<const double, 2> a, View<const int, 1> exponents, double large,
                Statistics statistics, View<std::int8_t, 3> bytes) {
@@ -73,7 +73,7 @@ struct Operands {
   Column i[tile], j[2 * tile];
 };
 
-/// Adds products to 16 × 256 sums of a warp. Sums over up to 131071 rows of A fit in 32 bits.
+/// Adds products to a warp's 16 × 256 sums. Sums over at most 131071 rows of A fit in 32 bits.
 __device__ void multiply(const Column* of_i, const Column* of_j, std::int32_t (&sum)[held][4]) {
   const unsigned warp = threadIdx.x / 32, row = threadIdx.x % 32 / 4, four = threadIdx.x % 4 * 4;
   const unsigned i = warp * 16 + row, j = row;

@@ -19,8 +19,8 @@ namespace ata {
 using staircase::View;
 
 // [multiply]
-/// Computes C = AᵀA: for each chunk of rows of A, packs the micro-panels, and adds their products
-/// to C. The threads share the blocks of C.
+/// Computes C = AᵀA: for each chunk of rows of A, packs the micro-panels and adds their products to
+/// C. Each thread computes some blocks of C.
 void multiply(View<const double, 2> a, Panels& panels, View<double, 2> c) {
   static const auto pack = staircase::ForWidestVectors<Pack, View<const double, 2>, Range,
                                                        std::size_t, Panels&>::function();

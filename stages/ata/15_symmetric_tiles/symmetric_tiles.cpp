@@ -1,6 +1,6 @@
 /// \file
-/// Changed: only tiles on and above the diagonal are computed. A second pass copies their elements
-///          to the other side.
+/// Changed: only tiles on and above the diagonal are computed. A second pass copies the elements
+///          above the diagonal to the other side.
 /// Legal:   C is symmetric: c(j, i) is the sum of the same products as c(i, j).
 /// Expect:  for a large C, the program takes half the time of stage 14.
 /// Run:     ./climb ata --stages 02,14,15,baseline_openblas_dsyrk
@@ -18,7 +18,7 @@ using staircase::View;
 
 // [multiply]
 /// Computes the tiles of C = AᵀA on and above the diagonal: for each chunk of rows of A, packs the
-/// micro-panels, and adds their products to C. The threads share the blocks of C.
+/// micro-panels and adds their products to C. Each thread computes some blocks of C.
 void multiply(View<const double, 2> a, Panels& panels, View<double, 2> c) {
   static const auto pack = staircase::ForWidestVectors<Pack, View<const double, 2>, Range,
                                                        std::size_t, Panels&>::function();
@@ -47,7 +47,7 @@ void multiply(View<const double, 2> a, Panels& panels, View<double, 2> c) {
 // [multiply]
 
 // [mirror]
-/// Mirrors the elements above the diagonal, in squares that stay in the L1 cache.
+/// Copies the elements above the diagonal to the other side, in squares that fit in the L1 cache.
 void mirror(View<double, 2> c) {
   const std::size_t n = c.extent(0);
 #pragma omp parallel for schedule(dynamic)

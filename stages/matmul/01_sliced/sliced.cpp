@@ -3,7 +3,7 @@
 /// Legal:   no iteration (i, j) reads or writes an element that another iteration writes, so
 ///          iterations may run in any order. The sum over k is not divided and keeps its order.
 /// Expect:  the columns of B that a slice needs stay in a cache. But the walk down these columns
-///          touches as many pages as in stage 00, so nothing is gained if pages are the bottleneck.
+///          touches as many pages as in stage 00, so nothing is gained if TLB misses are the limit.
 /// Run:     ./climb matmul --stages 00,01
 /// Next:    02_serialised copies the data that a slice reads into contiguous memory.
 

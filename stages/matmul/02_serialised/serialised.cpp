@@ -1,10 +1,10 @@
 /// \file
-/// Changed: the data that a slice reads are first copied into contiguous memory, with the columns
-///          of B as rows. The finished slice is copied from there to its position in C (loop (4)).
+/// Changed: a slice reads contiguous copies of its data, with the columns of B as rows. The
+///          finished slice is copied to its position in C: loop (4) of the chapter on slicing.
 /// Legal:   no slice writes A or B, so a copy can be read instead. No slice reads C, so a slice can
 ///          be copied to C later.
 /// Expect:  both factors of a sum are read contiguously. The dependency chain of additions remains
-///          as the bottleneck.
+///          the bottleneck.
 /// Run:     ./climb matmul --stages 01,02
 /// Next:    03_openmp distributes the slices to threads.
 

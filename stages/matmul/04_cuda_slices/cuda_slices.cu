@@ -3,7 +3,7 @@
 /// Changed: a GPU computes the slices. The data of a slice are sent to the GPU, and the finished
 ///          slice is fetched. A thread block computes a tile of 32 × 32 elements of C from tiles of
 ///          A and B in shared memory.
-/// Legal:   the slices of loop (4) are independent, and so are the elements of a slice. Barriers
+/// Legal:   the slices of stage 02 are independent, and so are the elements of a slice. Barriers
 ///          prevent a tile from being overwritten while the thread block reads it.
 /// Expect:  the kernels take far less time than the cores of stage 03. The steps of all slices run
 ///          one after the other, so copies take most of the time if matrices are small.

@@ -28,7 +28,7 @@ using staircase::StreamTimes;
 using staircase::View;
 
 constexpr unsigned tile = 32;       // rows and columns of C per thread block, and depth of a step
-constexpr std::size_t enough = 16;  // minimum number of slices, for short first and last copies
+constexpr std::size_t enough = 16;  // minimum number of slices; keeps the first and last copy short
 
 // [Buffers]
 /// Memory for the matrices of one slice.

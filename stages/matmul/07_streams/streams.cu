@@ -1,10 +1,10 @@
 /// \file
-/// Changed: streams and events replace the threads of the host. The copy engines take slices out of
-///          A and B and write them into C directly: these matrices are pinned, and there are no
-///          buffers in the host's memory.
-/// Legal:   events keep the order that waiting threads kept in stage 06. An input copy waits for
-///          the last kernel that read its buffers. A kernel waits for its input copy and for the
-///          last output copy of its buffer. An output copy waits for its kernel.
+/// Changed: streams and events replace the threads of the host. The copy engines read from A and B
+///          and write to C directly: these matrices are pinned, and there are no buffers in the
+///          host's memory.
+/// Legal:   events keep the order of the waits in stage 06. An input copy waits for the last kernel
+///          that read its buffers. A kernel waits for its input copy, and for the output copy of
+///          the slice that used its buffer before. An output copy waits for its kernel.
 /// Expect:  kernels follow each other without gaps if copies take no longer than kernels. The host
 ///          only enqueues work.
 /// Run:     ./climb matmul --stages 06,07
@@ -26,7 +26,7 @@ using staircase::StreamTimes;
 using staircase::View;
 
 constexpr unsigned tile = 32;       // rows and columns of C per thread block, and depth of a step
-constexpr std::size_t enough = 16;  // minimum number of slices, for short first and last copies
+constexpr std::size_t enough = 16;  // minimum number of slices; keeps the first and last copy short
 
 // [Buffers]
 /// Memory for the matrices of one slice.

@@ -55,8 +55,8 @@ struct Parts {
 
 // [order]
 /// Returns an order of the slices in which slices reuse the panels of earlier slices. It goes from
-/// left to right along as many rows of slices as panels of A stay on the device, then from right to
-/// left along the next rows.
+/// left to right along a group of rows of slices, whose panels of A stay on the device, then from
+/// right to left along the next group.
 inline std::vector<std::size_t> order_of(const Panels& panels) {
   const Slices& slices = panels.slices;
   std::vector<std::size_t> order;

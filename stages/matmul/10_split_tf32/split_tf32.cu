@@ -2,8 +2,8 @@
 /// Changed: tensor cores compute the slices. Each panel that is sent is split once: an f32 element
 ///          becomes two tf32 elements, and a product becomes three products (error-compensated
 ///          emulation of f32).
-/// Legal:   both parts together have 23 of 24 bits, and the omitted product is 2⁻²² of the whole.
-///          Tensor cores add up at most 2048 products, and f32 units add up these sums.
+/// Legal:   both parts together have 23 of an element's 24 bits; the omitted product is 2⁻²² of the
+///          full one. Tensor cores add up at most 2048 products, and f32 units add up these sums.
 /// Expect:  the kernels reach a third of the tf32 rate, which is more than twice the rate of f32.
 /// Run:     ./climb matmul --stages 09,10 --precision f32
 /// Next:    11_multi_gpu continues stage 09, and distributes the slices to several GPUs.
@@ -52,8 +52,8 @@ void ensure_panel(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamT
 
 // [order]
 /// Returns an order of the slices in which slices reuse the panels of earlier slices. It goes from
-/// left to right along as many rows of slices as panels of A stay on the device, then from right to
-/// left along the next rows.
+/// left to right along a group of rows of slices, whose panels of A stay on the device, then from
+/// right to left along the next group.
 inline std::vector<std::size_t> order_of(const Panels& panels) {
   const Slices& slices = panels.slices;
   std::vector<std::size_t> order;
@@ -70,7 +70,7 @@ inline std::vector<std::size_t> order_of(const Panels& panels) {
 // [multiply]
 constexpr unsigned in_a_row = 128;  // steps between additions to C: 2048 products per sum
 
-/// Adds up the products of 64 rows over some steps; each step adds products with low parts first.
+/// Adds up the products of 64 rows in steps `first` to `end` - 1, those with low parts first.
 __device__ inline void drain(Pipeline& pipeline, unsigned first, unsigned end, float (&sum)[128]) {
   for (unsigned k = first; k < end; ++k) {
     const Operands& from = pipeline.wait(k);

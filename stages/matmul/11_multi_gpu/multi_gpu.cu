@@ -110,7 +110,7 @@ struct Gpu {
 // [GPU]
 
 // [solve]
-/// Enqueues a slice on a GPU; returns when at most `ahead` enqueued slices are still incomplete.
+/// Enqueues a slice on a GPU; returns when fewer than `ahead` enqueued slices are incomplete.
 template <typename T>
 void compute(Gpu<T>& gpu, std::size_t e, const Panels& panels, View<const T, 2> a,
              View<const T, 2> b, View<T, 2> c) {

@@ -4,7 +4,7 @@
 /// Legal:   slices are independent. A panel is overwritten when both streams have used it.
 /// Expect:  SMs that have no more work for one slice start with the next slice.
 /// Run:     ./climb matmul --stages 12,13
-/// Next:    14_all_gather continues the several GPUs of stage 11.
+/// Next:    14_all_gather continues stage 11, which uses several GPUs.
 
 #include "../transfer.hpp"
 
@@ -38,7 +38,7 @@ struct Panel {
 };
 
 /// Sends or transposes a panel with `bring` if the panel is not in this memory. Before that, the
-/// stream waits until both kernel streams no longer use the replaced panel.
+/// stream waits until neither kernel stream uses the replaced panel.
 template <typename T, typename Bring>
 void ensure_panel(Panel<T>& panel, std::size_t wanted, const Stream& in, StreamTimes& times,
                   const char* what, Bring bring) {
@@ -58,8 +58,8 @@ struct Parts {
 
 // [order]
 /// Returns an order of the slices in which slices reuse the panels of earlier slices. It goes from
-/// left to right along as many rows of slices as panels of A stay on the device, then from right to
-/// left along the next rows.
+/// left to right along a group of rows of slices, whose panels of A stay on the device, then from
+/// right to left along the next group.
 inline std::vector<std::size_t> order_of(const Panels& panels) {
   const Slices& slices = panels.slices;
   std::vector<std::size_t> order;

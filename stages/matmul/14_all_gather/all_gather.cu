@@ -132,7 +132,7 @@ void pass_on(std::size_t g, std::deque<Gpu<T>>& gpus, View<const T, 2> b, std::s
   gpu.passed_on.record(gpu.kernels);
 }
 
-/// Makes all GPUs wait for all parts before they multiply or replace the first panel of B.
+/// Makes all GPUs wait for all parts before they read or replace the first panel of B.
 void synchronise_gpus(auto& gpus) {
   staircase::for_each_gpu(gpus, [&](auto& gpu) {
     for (const auto& other : gpus) gpu.kernels.wait(other.passed_on);
@@ -142,7 +142,7 @@ void synchronise_gpus(auto& gpus) {
 // [hand on]
 
 // [solve]
-/// Enqueues a slice on a GPU; returns when at most `ahead` enqueued slices are still incomplete.
+/// Enqueues a slice on a GPU; returns when fewer than `ahead` enqueued slices are incomplete.
 template <typename T>
 void compute(Gpu<T>& gpu, std::size_t e, const Panels& panels, View<const T, 2> a,
              View<const T, 2> b, View<T, 2> c) {

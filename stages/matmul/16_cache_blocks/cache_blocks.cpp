@@ -2,7 +2,7 @@
 /// Changed: B is divided into blocks of 64 rows, with 512 columns in f64 or 1024 in f32. All rows
 ///          of C use a block before the next block is read.
 /// Legal:   an element of C is still the sum of the same products, in the order of k.
-/// Expect:  B comes from the L2 cache. The loads and stores of the L1 cache limit the program.
+/// Expect:  B comes from the L2 cache. Loads from and stores to the L1 cache limit the program.
 /// Run:     ./climb matmul --stages 00,15,16
 /// Next:    17_micro_panels keeps a tile of C in registers.
 
@@ -23,8 +23,8 @@ constexpr std::size_t block_cols = 4096 / sizeof(T);
 // [sizes]
 
 // [multiply]
-/// Computes C = A B, block by block of B: for each row of C, adds the rows of the block, each
-/// multiplied by an element of A.
+/// Computes C = A B, one block of B after the other: for each row of C, adds the rows of the block,
+/// each multiplied by an element of A.
 template <typename T>
 struct Multiply {
   template <int bytes>

@@ -2,8 +2,8 @@
 /// Changed: 256 columns of A and rows of B at a time are copied into micro-panels, which are as
 ///          narrow as a tile of C that fits in registers. A micro-panel of B stays in the L1 cache.
 ///          The micro-panels of A for a block of C stay in the L2 cache.
-/// Legal:   an element of C is the sum of the same products, added chunk by chunk of 256; only
-///          rounding errors change.
+/// Legal:   an element of C is the sum of the same products, added in chunks of 256; only rounding
+///          errors change.
 /// Expect:  the rate is close to a core's peak, since the sums stay in registers for 256 steps.
 /// Run:     ./climb matmul --stages 00,15-17
 /// Next:    18_shared_panels distributes packing and blocks of C to threads.
@@ -15,7 +15,7 @@
 namespace matmul {
 
 // [multiply]
-/// Computes C = A B: for each chunk of columns of A and rows of B, packs the micro-panels, and adds
+/// Computes C = A B: for each chunk of columns of A and rows of B, packs the micro-panels and adds
 /// their products to C, block by block.
 template <typename T>
 void multiply(View<const T, 2> a, View<const T, 2> b, Packed<T>& packed, View<T, 2> c) {

@@ -1,5 +1,5 @@
 /// \file
-/// Changed: all threads pack a chunk together, and then share the blocks of C.
+/// Changed: each thread packs a part of a chunk, and then computes some of the blocks of C.
 /// Legal:   micro-panels are disjoint, and so are the blocks of C. Barriers separate packing from
 ///          the products, and the products from the next chunk.
 /// Expect:  the time of stage 17 is divided by the number of cores.
