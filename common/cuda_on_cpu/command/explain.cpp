@@ -25,7 +25,7 @@ Arithmetic functions and rounding modes of CUDA; half and bfloat16, also in pair
            types of 8, 6 and 4 bits; matrix products of a warp with nvcuda::wmma; SIMD functions for
            four bytes or two halves of a word; shifts by at least the width of a value, with the
            result of a GPU.
-Libraries  cuBLAS: levels 1 to 3, batched products, solvers and LU; parts of cublasLt, cuFFT and
+Libraries  cuBLAS: levels 1 to 3, batched products, solvers, LU and QR; parts of cublasLt, cuFFT and
            cuSOLVER. These call OpenBLAS, FFTW and LAPACK of the host. Parts of NCCL; the
            pseudorandom generators of cuRAND. Thrust, CUB, libcu++ and MTGP32 of cuRAND require the
            headers of the CUDA toolkit, version 13 or later, in /usr/local/cuda or in the directory

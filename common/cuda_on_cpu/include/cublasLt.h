@@ -115,6 +115,12 @@ struct cublasLtMatmulHeuristicResult_t {
 namespace cuda_on_cpu {
 
 template <typename Value, typename... Arguments>
+cublasStatus_t initialise_for_lt(Value* object, Arguments... arguments) {
+  if (object == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  *object = Value{arguments...};
+  return CUBLAS_STATUS_SUCCESS;
+}
+template <typename Value, typename... Arguments>
 cublasStatus_t create_for_lt(Value** made, Arguments... arguments) {
   if (made == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
   *made = new Value{arguments...};
@@ -187,6 +193,11 @@ inline cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* description
                                                cublasComputeType_t compute, cudaDataType scale) {
   return cuda_on_cpu::create_for_lt(description, compute, scale);
 }
+/// Initialises a description in memory of the caller.
+inline cublasStatus_t cublasLtMatmulDescInit(cublasLtMatmulDesc_t description,
+                                             cublasComputeType_t compute, cudaDataType scale) {
+  return cuda_on_cpu::initialise_for_lt(description, compute, scale);
+}
 inline cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t description) {
   return cuda_on_cpu::destroy_of_lt(description);
 }
@@ -230,6 +241,11 @@ inline cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout,
                                                  std::int64_t stride) {
   return cuda_on_cpu::create_for_lt(layout, type, rows, columns, stride);
 }
+inline cublasStatus_t cublasLtMatrixLayoutInit(cublasLtMatrixLayout_t layout, cudaDataType type,
+                                               std::uint64_t rows, std::uint64_t columns,
+                                               std::int64_t stride) {
+  return cuda_on_cpu::initialise_for_lt(layout, type, rows, columns, stride);
+}
 inline cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
   return cuda_on_cpu::destroy_of_lt(layout);
 }
@@ -260,6 +276,9 @@ inline cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t la
 
 inline cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* preference) {
   return cuda_on_cpu::create_for_lt(preference);
+}
+inline cublasStatus_t cublasLtMatmulPreferenceInit(cublasLtMatmulPreference_t preference) {
+  return cuda_on_cpu::initialise_for_lt(preference);
 }
 inline cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference) {
   return cuda_on_cpu::destroy_of_lt(preference);

@@ -12,6 +12,7 @@
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 #include "cuda_on_cpu/blas.hpp"
+#include "cuda_on_cpu/cublas_exported_names.hpp"
 #include "cuda_on_cpu/matrix_products.hpp"
 #include "cuda_runtime.h"
 #include "library_types.h"
@@ -728,6 +729,19 @@ CUDA_ON_CPU_CUBLAS_COPIES(std::int64_t, _64)
                                           int batches) {                                           \
     using namespace cuda_on_cpu::blas;                                                             \
     return matinv_batched(handle, n, a, lda, inverse, stride, info, batches);                      \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##geqrfBatched(cublasHandle_t handle, int m, int n, Value* const a[],    \
+                                         int lda, Value* const tau[], int* info, int batches) {    \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return geqrf_batched(handle, m, n, a, lda, tau, info, batches);                                \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  cublasStatus_t cublas##P##gelsBatched(                                                           \
+      cublasHandle_t handle, cublasOperation_t op, int m, int n, int columns, Value* const a[],    \
+      int lda, Value* const b[], int ldb, int* info, int* singular, int batches) {                 \
+    using namespace cuda_on_cpu::blas;                                                             \
+    return gels_batched(handle, op, m, n, columns, a, lda, b, ldb, info, singular, batches);       \
   }                                                                                                \
   template <typename = void>                                                                       \
   cublasStatus_t cublas##P##tpttr(cublasHandle_t handle, cublasFillMode_t uplo, int n,             \

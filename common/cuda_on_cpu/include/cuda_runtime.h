@@ -5,6 +5,8 @@
 
 // Standard headers that CUDA's header includes, so that programs may rely on them.
 #include <assert.h>
+#include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +16,14 @@
 
 #include "cuda_on_cpu/atomics.hpp"
 #include "cuda_on_cpu/core.hpp"
+#include "cuda_on_cpu/dpx.hpp"
 #include "cuda_on_cpu/graph_nodes.hpp"
 #include "cuda_on_cpu/graphs.hpp"
 #include "cuda_on_cpu/ipc.hpp"
 #include "cuda_on_cpu/known_kernels.hpp"
 #include "cuda_on_cpu/math.hpp"
 #include "cuda_on_cpu/memory_pools.hpp"
+#include "cuda_on_cpu/ordered_atomics.hpp"
 #include "cuda_on_cpu/ptx.hpp"
 #include "cuda_on_cpu/runtime_api.hpp"
 #include "cuda_on_cpu/runtime_hints.hpp"

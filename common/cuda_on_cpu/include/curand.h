@@ -44,6 +44,15 @@ enum curandRngType_t {
   CURAND_RNG_QUASI_SCRAMBLED_SOBOL64 = 204
 };
 using curandRngType = curandRngType_t;
+enum curandOrdering_t {
+  CURAND_ORDERING_PSEUDO_BEST = 100,
+  CURAND_ORDERING_PSEUDO_DEFAULT = 101,
+  CURAND_ORDERING_PSEUDO_SEEDED = 102,
+  CURAND_ORDERING_PSEUDO_LEGACY = 103,
+  CURAND_ORDERING_PSEUDO_DYNAMIC = 104,
+  CURAND_ORDERING_QUASI_DEFAULT = 201
+};
+using curandOrdering = curandOrdering_t;
 
 struct curandGenerator_st {
   cuda_on_cpu::Philox state;  ///< accessed only by the work of the stream
@@ -116,6 +125,14 @@ inline curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator,
     const std::uint64_t seed = std::uint64_t{state.key[1]} << 32 | state.key[0];
     curand_init(seed, 0, offset, &state);
   });
+}
+/// All orders of pseudorandom values have the same effect here.
+inline curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator,
+                                                 curandOrdering_t order) {
+  if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
+  return order < CURAND_ORDERING_PSEUDO_BEST || order > CURAND_ORDERING_PSEUDO_DYNAMIC
+             ? CURAND_STATUS_OUT_OF_RANGE
+             : CURAND_STATUS_SUCCESS;
 }
 
 inline curandStatus_t curandGenerate(curandGenerator_t generator, unsigned* out, std::size_t n) {

@@ -273,7 +273,18 @@ void rewrite_noinline(Source& source, std::size_t i) {
     source.replace(i, i + 1, "__attribute__((noinline))");
 }
 
-void rewrite_name(Source& source, std::size_t i, bool guards, Promises& clusters,
+/// Rewrites an asm statement. Host code may contain instructions of the host's processor, which
+/// stay as they are. Code without a device mark may also belong to the device, for example the body
+/// of a member function that its class declares with the mark, so PTX is rewritten there, too.
+void rewrite_asm(Source& source, std::size_t i, bool of_device) {
+  try {
+    rewrite_ptx(source, i);
+  } catch (const Unsure&) {
+    if (of_device) throw;
+  }
+}
+
+void rewrite_name(Source& source, std::size_t i, bool guards, bool of_device, Promises& clusters,
                   Promises& bounds) {
   const std::string_view name = source[i];
   if (name == "__shared__")
@@ -291,8 +302,10 @@ void rewrite_name(Source& source, std::size_t i, bool guards, Promises& clusters
     keep_node_type(source, i);
   else if (name == "cudaKernelNodeParams")
     keep_first_type(source, i);
+  else if (name == "using")
+    keep_meaning(source, i);
   else if (name == "asm" || name == "__asm__" || name == "__asm")
-    rewrite_ptx(source, i);
+    rewrite_asm(source, i, of_device);
 }
 
 /// Code that registers the launch bounds that are integer literals. Bounds that depend on template
@@ -342,12 +355,13 @@ std::string rewrite(std::string text, bool guards, bool is_header) {
   for (std::size_t i = 0; i < source.size(); ++i) {
     try {
       if (source.is_name(i)) {
-        rewrite_name(source, i, guards, clusters, bounds);
+        rewrite_name(source, i, guards, is_in(bodies, i), clusters, bounds);
         if (i > launches && source.is_name(i) && !is_in(bodies, i)) note_kernel(source, i);
         if (guards) note_dropped(source, i, fallible);
         if (guards && !has_own_new && i > runtime) take_from_heap(source, i);
         if (source.is(i, "__attribute__")) read_device_mark(source, i, of_device);
         if (source.is(i, "printf") && is_in(bodies, i)) count_printed(source, i);
+        if (source.is_name(i)) add_template_keyword(source, i, is_in(bodies, i));
       } else if (source.is_sign(i, "<<<") && !source.is(source.previous(i), "operator"))
         rewrite_launch(source, i, clusters, overloads, is_in(bodies, i));
     } catch (const Unsure& unsure) {

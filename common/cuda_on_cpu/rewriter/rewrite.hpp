@@ -14,6 +14,7 @@
 ///     while (flag == 0) {}               lets other threads run if `flag` is volatile.
 ///     (void*)kernel                      keeps the kernel's type in arguments of the runtime;
 ///                                        elsewhere the types of its parameters are registered.
+///     Class<T>::member<n>(a)             becomes Class<T>::template member<n>(a).
 ///     asm("...")                         becomes calls of functions.
 ///     __global__ void k() {}             is followed by an entry, in the image of a module.
 ///
@@ -147,6 +148,15 @@ void rewrite_waits(Source& source, const Body& body, const Names& volatiles);
 /// `first` and outside the given bodies are marked.
 void rewrite_looks(Source& source, std::size_t first, const std::vector<Body>& bodies,
                    const Names& volatiles);
+
+/// Inserts the keyword `template` before the member template at token i if the code calls it, as in
+/// `Class<T>::member<n>(a)` or `object.member<n>(a)`. Unlike nvcc, compilers of C++ require this
+/// keyword if the class depends on a template parameter, and accept it otherwise.
+void add_template_keyword(Source& source, std::size_t i, bool in_device_body);
+
+/// Inserts the keyword `struct` into `using Name = Name<int>`, whose first token is i. g++ requires
+/// it in a class that uses the name for the template before, unlike nvcc.
+void keep_meaning(Source& source, std::size_t i);
 
 /// Rewrites CUB's headers of the toolkit for the CPU device. Other system headers do not change.
 std::string with_cub(std::string text);

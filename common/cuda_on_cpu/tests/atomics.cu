@@ -794,4 +794,103 @@ TEST(standard_atomics_count_lock_and_order) {
   check(cudaFree(shared));
 }
 
+// --- Functions whose arguments include a memory order and a scope
+
+/// Two values that are loaded and stored together.
+struct alignas(4) Pair {
+  short first, second;
+};
+
+/// One thread calls each function. `old` receives the values that the functions return.
+template <typename T>
+__global__ void call_ordered_functions(T* x, T* old, bool* replaced, Pair* pairs) {
+  T expected = 7;
+  const T desired = 3;
+  old[0] = __nv_atomic_fetch_add(x, 5, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_BLOCK);
+  old[1] = __nv_atomic_fetch_sub(x, 1, __NV_ATOMIC_SEQ_CST);
+  old[2] = __nv_atomic_fetch_min(x, 9, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_SYSTEM);
+  old[3] = __nv_atomic_fetch_max(x, 11, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_CLUSTER);
+  old[4] = __nv_atomic_exchange_n(x, 8, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+  replaced[0] = __nv_atomic_compare_exchange_n(x, &expected, 1, false, __NV_ATOMIC_ACQ_REL,
+                                               __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE);
+  old[5] = expected;
+  replaced[1] = __nv_atomic_compare_exchange(x, &expected, &desired, true, __NV_ATOMIC_SEQ_CST,
+                                             __NV_ATOMIC_RELAXED);
+  __nv_atomic_exchange(x, &expected, &old[6], __NV_ATOMIC_RELAXED);
+  __nv_atomic_load(x, &old[7], __NV_ATOMIC_ACQUIRE);
+  __nv_atomic_store_n(x, 20, __NV_ATOMIC_RELEASE);
+  old[8] = __nv_atomic_load_n(x, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_THREAD);
+  __nv_atomic_store(x, &desired, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_BLOCK);
+  __nv_atomic_add(x, 10, __NV_ATOMIC_RELAXED);
+  __nv_atomic_sub(x, 2, __NV_ATOMIC_RELAXED);
+  __nv_atomic_min(x, 12, __NV_ATOMIC_RELAXED);
+  __nv_atomic_max(x, 4, __NV_ATOMIC_RELAXED);
+  Pair pair;
+  __nv_atomic_load(&pairs[0], &pair, __NV_ATOMIC_RELAXED);
+  __nv_atomic_store(&pairs[1], &pair, __NV_ATOMIC_RELAXED);
+}
+
+/// One thread calls the functions for bits.
+__global__ void call_ordered_functions_of_bits(unsigned* x, unsigned* old) {
+  old[0] = __nv_atomic_fetch_and(x, 6, __NV_ATOMIC_RELAXED);
+  old[1] = __nv_atomic_fetch_or(x, 1, __NV_ATOMIC_RELAXED);
+  old[2] = __nv_atomic_fetch_xor(x, 15, __NV_ATOMIC_RELAXED);
+  __nv_atomic_and(x, 11, __NV_ATOMIC_RELAXED);
+  __nv_atomic_or(x, 4, __NV_ATOMIC_RELAXED);
+  __nv_atomic_xor(x, 1, __NV_ATOMIC_RELAXED);
+}
+
+template <typename T>
+void expect_ordered_functions() {
+  Device<T> x(std::vector<T>{10}), old(9);
+  Device<bool> replaced(2);
+  Device<Pair> pairs(std::vector<Pair>{{-1, 2}, {0, 0}});
+  call_ordered_functions<<<1, 1>>>(x.get(), old.get(), replaced.get(), pairs.get());
+  expect_equal(old.to_host(), std::vector<T>{10, 15, 14, 9, 11, 8, 3, 8, 20});
+  expect_equal(x.to_host()[0], T{11});
+  bool of_both[2];
+  check(cudaMemcpy(of_both, replaced.get(), sizeof of_both, cudaMemcpyDeviceToHost));
+  expect(!of_both[0] && of_both[1], "only the second exchange replaces the value");
+  const Pair stored = pairs.to_host()[1];
+  expect_equal(stored.first + 10 * stored.second, 19);
+}
+
+TEST(functions_with_an_order_return_and_store_values) {
+  expect_ordered_functions<int>();
+  expect_ordered_functions<unsigned>();
+  expect_ordered_functions<unsigned long long>();
+  Device<unsigned> bits(std::vector<unsigned>{13}), old(3);
+  call_ordered_functions_of_bits<<<1, 1>>>(bits.get(), old.get());
+  expect_equal(old.to_host(), std::vector<unsigned>{13, 4, 5});
+  expect_equal(bits.to_host()[0], 15u);
+}
+
+/// Block 0 sends two messages to block 1: one with a release, the other with a fence.
+__global__ void send_with_an_order(int* messages, int* flags, int* results) {
+  const Patience patience;
+  if (blockIdx.x == 0) {
+    messages[0] = 42;
+    __nv_atomic_store_n(&flags[0], 1, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
+    messages[1] = 43;
+    __nv_atomic_thread_fence(__NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_DEVICE);
+    __nv_atomic_add(&flags[1], 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+    return;
+  }
+  for (int i = 0; i < 2; ++i) {
+    while (__nv_atomic_load_n(&flags[i], __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_DEVICE) == 0 &&
+           patience.lasts()) {
+    }
+    results[i] = messages[i];
+  }
+}
+
+TEST(functions_with_an_order_publish_values) {
+  Device<int> messages(2), flags(std::vector<int>(2, 0)), results(2);
+  int *first = messages.get(), *second = flags.get(), *third = results.get();
+  void* arguments[] = {&first, &second, &third};
+  check(cudaLaunchCooperativeKernel(send_with_an_order, dim3(2), dim3(1), arguments, 0, nullptr));
+  check(cudaDeviceSynchronize());
+  expect_equal(results.to_host(), std::vector<int>{42, 43});
+}
+
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }

@@ -25,9 +25,10 @@ cublasStatus_t add(cublasHandle_t handle, cublasOperation_t op_a, cublasOperatio
     return cublasSgeam(handle, op_a, op_b, m, n, &alpha, a, lda, &beta, b, ldb, c, ldc);
 }
 
+/// A handle, created and destroyed under the names that the library exports.
 struct Handle {
-  Handle() { expect(cublasCreate(&it) == CUBLAS_STATUS_SUCCESS, "a handle is made"); }
-  ~Handle() { cublasDestroy(it); }
+  Handle() { expect(cublasCreate_v2(&it) == CUBLAS_STATUS_SUCCESS, "a handle is made"); }
+  ~Handle() { cublasDestroy_v2(it); }
   cublasHandle_t it;
 };
 

@@ -112,6 +112,8 @@ FOR_ALL(getrfBatched)
 FOR_ALL(getrsBatched)
 FOR_ALL(getriBatched)
 FOR_ALL(matinvBatched)
+FOR_ALL(geqrfBatched)
+FOR_ALL(gelsBatched)
 FOR_ALL(tpttr)
 FOR_ALL(trttp)
 FOR_REAL(amax, cublasIsamax, cublasIdamax)
@@ -766,6 +768,53 @@ void expect_factors() {
     }
 }
 TEST(factors_and_inverses_in_batches) { FOR_EACH_TYPE(expect_factors); }
+
+/// The residual of a least-squares solution must be orthogonal to the columns of A. The factor R
+/// must satisfy R^H R = A^H A.
+template <typename T>
+void expect_least_squares() {
+  const Handle handle;
+  constexpr int m = 7, n = 4, lda = 8, columns = 2, batches = 2, size = lda * n;
+  const auto a = random_numbers<T>(size * batches), b = random_numbers<T>(lda * columns * batches);
+  const Device<T> on_a(a), on_b(b), only_a(a), tau(n * batches);
+  std::vector<T*> as, bs, alone, taus;
+  for (int i = 0; i < batches; ++i) {
+    as.push_back(on_a.get() + i * size);
+    alone.push_back(only_a.get() + i * size);
+    bs.push_back(on_b.get() + i * lda * columns);
+    taus.push_back(tau.get() + i * n);
+  }
+  const Device<T*> all_a(as), all_b(bs), all_alone(alone), all_taus(taus);
+  const Device<int> singular(batches);
+  int status = 1;
+  gelsBatched(T{}, handle.it, CUBLAS_OP_N, m, n, columns, all_a.get(), lda, all_b.get(), lda,
+              &status, singular.get(), batches);
+  expect_equal(status, 0);
+  expect_equal(singular.to_host(), std::vector<int>(batches, 0));
+  geqrfBatched(T{}, handle.it, m, n, all_alone.get(), lda, all_taus.get(), &status, batches);
+  expect_equal(status, 0);
+  const auto solved = on_b.to_host(), factors = only_a.to_host();
+  for (int i = 0; i < batches; ++i) {
+    const auto part = [&](const std::vector<T>& of, int width) {
+      return std::vector<T>(of.begin() + i * width, of.begin() + (i + 1) * width);
+    };
+    const Matrix left = matrix_of(part(a, size), m, n, lda);
+    Matrix residual = matrix_of(part(b, lda * columns), m, columns, lda);
+    const Matrix product = left * matrix_of(part(solved, lda * columns), n, columns, lda);
+    for (std::size_t e = 0; e < product.elements.size(); ++e)
+      residual.elements[e] -= product.elements[e];
+    const Matrix normal = left.after(CUBLAS_OP_C) * residual;
+    for (const auto element : normal.elements)
+      expect(std::abs(element) < 2e-3, "the residual is orthogonal to the columns of A");
+    Matrix upper = matrix_of(part(factors, size), n, n, lda);
+    for (int row = 0; row < n; ++row)
+      for (int column = 0; column < row; ++column) upper(row, column) = 0;
+    const Matrix found = upper.after(CUBLAS_OP_C) * upper, gram = left.after(CUBLAS_OP_C) * left;
+    for (std::size_t e = 0; e < gram.elements.size(); ++e)
+      expect(std::abs(found.elements[e] - gram.elements[e]) < 2e-3, "R^H R equals A^H A");
+  }
+}
+TEST(least_squares_in_batches) { FOR_EACH_TYPE(expect_least_squares); }
 
 template <typename T>
 void expect_other_calls() {

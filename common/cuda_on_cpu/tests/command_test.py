@@ -28,8 +28,9 @@ void run(int* x, int n) {
 #include "kernels.h"
 int host(int x) { int count = 0; return cudaGetDeviceCount(&count) == cudaSuccess && count > 0 ? x : -1; }
 """,
-    # This source does not include CUDA's header; nvcc includes it.
+    # This source does not include CUDA's header; nvcc includes it, and with it <limits.h>.
     "main.cu": """#include "kernels.h"
+static_assert(INT_MAX > CHAR_MAX);
 int main() {
   int* x;
   cudaMallocManaged(&x, 8 * sizeof(int));
@@ -169,6 +170,10 @@ int main() {
   thrust::device_vector<int> v = {3, 1, 2};
   thrust::sort(v.begin(), v.end() + BEYOND);
   printf("%d %d %d\\n", int(v[0]), int(v[1]), int(v[2]));
+  // As with nvcc, <thrust/sort.h> also declares these names.
+  thrust::sequence(v.begin(), v.end(), 4);
+  thrust::copy(v.begin(), v.end(), thrust::make_discard_iterator());
+  printf("%d\\n", int(*thrust::max_element(v.begin(), v.end())));
 }
 """,
     "summed.cu": """#include <cub/block/block_reduce.cuh>
@@ -689,7 +694,7 @@ def sample(cwd):
 def thrust(cwd):
     """Thrust sorts on the device, and an excessive range is reported at the line of the call"""
     run(COMMAND, "-DBEYOND=0", "sorted.cu", "-o", "sorted", cwd=cwd)
-    check(run(cwd / "sorted", cwd=cwd).stdout == "1 2 3\n", "thrust::sort does not sort")
+    check(run(cwd / "sorted", cwd=cwd).stdout == "1 2 3\n6\n", "thrust::sort does not sort")
     for beyond, status in ((0, 0), (1, 1)):
         run(COMMAND, "--analyze", f"-DBEYOND={beyond}", "sorted.cu", "-o", "sorted", cwd=cwd)
         output = run(cwd / "sorted", cwd=cwd, expected=status).stderr

@@ -237,6 +237,38 @@ TEST(a_bias_and_an_activation_follow) {
     }
 }
 
+TEST(descriptions_in_memory_of_the_program_describe_a_product) {
+  const auto a = whole<float>(m * k, 7), b = whole<float>(k * n, 5);
+  const Device<float> on_a(a), on_b(b), d(m * n);
+  cublasLtMatmulDescOpaque_t description = {};
+  cublasLtMatrixLayoutOpaque_t of_a = {}, of_b = {}, of_d = {};
+  cublasLtMatmulPreferenceOpaque_t preference = {};
+  expect_equal(cublasLtMatmulDescInit(&description, CUBLAS_COMPUTE_32F, CUDA_R_32F),
+               CUBLAS_STATUS_SUCCESS);
+  expect_equal(cublasLtMatrixLayoutInit(&of_a, CUDA_R_32F, m, k, m), CUBLAS_STATUS_SUCCESS);
+  expect_equal(cublasLtMatrixLayoutInit(&of_b, CUDA_R_32F, k, n, k), CUBLAS_STATUS_SUCCESS);
+  expect_equal(cublasLtMatrixLayoutInit(&of_d, CUDA_R_32F, m, n, m), CUBLAS_STATUS_SUCCESS);
+  expect_equal(cublasLtMatmulPreferenceInit(&preference), CUBLAS_STATUS_SUCCESS);
+  cublasLtHandle_t handle;
+  cublasLtCreate(&handle);
+  cublasLtMatmulHeuristicResult_t result;
+  int found = 0;
+  cublasLtMatmulAlgoGetHeuristic(handle, &description, &of_a, &of_b, &of_d, &of_d, &preference, 1,
+                                 &result, &found);
+  expect_equal(found, 1);
+  const float alpha = 1, beta = 0;
+  expect_equal(
+      cublasLtMatmul(handle, &description, &alpha, on_a.get(), &of_a, on_b.get(), &of_b, &beta,
+                     d.get(), &of_d, d.get(), &of_d, &result.algo, nullptr, 0, nullptr),
+      CUBLAS_STATUS_SUCCESS);
+  cublasLtDestroy(handle);
+  expect_equal(d.to_host(), table<float>(m * n, [&](int e) {
+                 float sum = 0;
+                 for (int l = 0; l < k; ++l) sum += a[e % m + l * m] * b[e / m * k + l];
+                 return sum;
+               }));
+}
+
 TEST(a_bias_that_is_not_asked_for_is_refused) {
   const Device<float> x(m * n);
   const Described product(CUBLASLT_EPILOGUE_RELU, x.get());

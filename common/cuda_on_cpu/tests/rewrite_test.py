@@ -77,6 +77,10 @@ REWRITTEN = {
         r"\[\[maybe_unused\]\] static constexpr auto cuda_on_cpu_overloads_e = ::cuda_on_cpu::overloads\(static_cast<void \(\*\)\(int\* p\)>\(&e\)\); void"),
     "PTX": ('__device__ void f(unsigned& x, int y) { asm volatile("shl.b32 %0, %1, 3;" : "=r"(x) : "r"(y + 1)); }',
             r"\{ ::cuda_on_cpu::ptx::shl<unsigned>\(\(x\), \(y \+ 1\), 3\); \}"),
+    "PTX and instructions of the host's processor in code without a device mark": (
+        'void f(unsigned& x) { asm volatile("rdtsc" : "=a"(x)); asm("not.b32 %0, %0;" : "+r"(x)); asm volatile("mfence" ::: "memory"); }',
+        r'asm volatile\("rdtsc" : "=a"\(x\)\); do \{ ::cuda_on_cpu::ptx::not_<unsigned>\(\(x\), \(x\)\); \} while \(false\); '
+        r'asm volatile\("mfence" ::: "memory"\);'),
     "PTX in a branch": ('__device__ void f(unsigned& x, int y) { if (y) asm("not.b32 %0, %0;" : "+r"(x)); else x = 1; }',
                         r"if \(y\) do \{ ::cuda_on_cpu::ptx::not_<unsigned>\(\(x\), \(x\)\); \} while \(false\); else x = 1;"),
     "a matrix product (mma) in PTX": (
@@ -149,6 +153,21 @@ REWRITTEN = {
         r"g\(volatile int\* p\) \{ while \(\*p\) \{\} \} .*\nwhile \(LOOK\*p\) \{ n \+= 1; \}\ndo \{ n \+= 1; \} while \(LOOKp\[0\] < n\);\n"
         r"for \(;LOOK \*p; \+\+n\) n \+= 1;\nwhile \(n\) \{\}\nwhile \(int v = \*p\) \{\}\n"
         r"for \(volatile int i = 0; i < n; \+\+i\) \{\} \} .*\{ while \(\*p\) n \+= 1; \}".replace("LOOK", r"::cuda_on_cpu::host_looks\(\), ")),
+    "calls of member templates without the keyword template": (
+        "template <typename T> struct C { template <int n> static int f(int); template <int n, typename U> int g(int); }; int f(int);\n"
+        "template <typename T> int h(C<T>& c, C<T>* p) { int a = 2 * n::C<T>::f<1>(3); return C<T>::f<1>(c.g<2, T*>(4)) + p->g<(3 > 2), C<int>>(5); }\n"
+        "template <typename T> __attribute__(()) int d() { return 2 * n::C<T>::f<1>(3); }",
+        r"int a = 2 \* n::C<T>::f<1>\(3\); return C<T>::template f<1>\(c\.template g<2, T\*>\(4\)\) \+ p->template g<\(3 > 2\), C<int>>\(5\); \}\n"
+        r".*return 2 \* n::C<T>::template f<1>\(3\);"),
+    "an alias with the name of its class template": (
+        "namespace n { template <typename T> class C; template <typename T> using A = T*; struct S { using C = C<int>; using A = A<int>; using B = C; }; }",
+        r"using C = struct C<int>; using A = A<int>; using B = C;"),
+    "comparisons and definitions that look like calls of member templates, which remain unchanged": (
+        "template <typename T> struct C { int x; template <int n> T* f(int); };\n"
+        "template <> template <> int* C<int>::f<3>(int) { return 0; } template C<int> n::C<C<int>>::f<3>(int);\n"
+        "bool h(C<int> c, int v) { return c.x<v && v>(3) || c.x < v > (3) || c.x<v || C<int>::n<v, v; }",
+        r"int\* C<int>::f<3>\(int\) \{ return 0; \} template C<int> n::C<C<int>>::f<3>\(int\);\n"
+        r".*return c\.x<v && v>\(3\) \|\| c\.x < v > \(3\) \|\| c\.x<v \|\| C<int>::n<v, v; \}"),
     "a string that looks like a launch, which remains unchanged": (
         'const char* s = "k<<<1, 2>>>(p, 3)";', r's = "k<<<1, 2>>>\(p, 3\)"'),
     "a raw string, which remains unchanged": ('const char* s = R"x(k<<<1)x";', r'R"x\(k<<<1\)x"'),
@@ -182,22 +201,22 @@ AFTER_GUARD = ("dynamic shared memory after another shared variable, under analy
 
 # A name, a source after KERNEL, the line of the error, and a word of the message.
 REFUSED = {
-    "unsupported PTX": ('\n__device__ void f() {\n  asm volatile("setmaxnreg.inc.sync.aligned.u32 40;");\n}', 5,
+    "unsupported PTX": ('\n__attribute__(()) void f() {\n  asm volatile("setmaxnreg.inc.sync.aligned.u32 40;");\n}', 5,
                         "STAIRCASE_CUDA_ON_CPU"),
     "a matrix product whose shape PTX does not have": (
-        '__device__ void f(int x) { asm("mma.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 %0, %0, %0, %0;" : "+r"(x)); }', 3,
+        '__attribute__(()) void f(int x) { asm("mma.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 %0, %0, %0, %0;" : "+r"(x)); }', 3,
         "PTX matrix product mma.sync"),
     "a matrix fragment with the wrong number of registers": (
-        '__device__ void f(int x) { asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %0}, {%0, %0}, {%0}, {%0, %0};"'
+        '__attribute__(()) void f(int x) { asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %0}, {%0, %0}, {%0}, {%0, %0};"'
         ' : "+r"(x)); }', 3,
         "operand 2 of PTX instruction mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 must be 1, not 2"),
     "a load of matrices of bytes in PTX": (
-        '__device__ void f(unsigned x) { asm("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%0, %0}, [%0];"'
+        '__attribute__(()) void f(unsigned x) { asm("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%0, %0}, [%0];"'
         ' : "+r"(x)); }', 3, "only matrices m8n8 of b16"),
-    "PTX with a label": ('__device__ void f() { asm("again: bra again;"); }', 3, "labels"),
-    "an unknown type of PTX": ('__device__ void f() { asm("{ .reg .f16x2 p; }"); }', 3, ".f16x2"),
+    "PTX with a label": ('__attribute__(()) void f() { asm("again: bra again;"); }', 3, "labels"),
+    "an unknown type of PTX": ('__attribute__(()) void f() { asm("{ .reg .f16x2 p; }"); }', 3, ".f16x2"),
     "an unknown special register of PTX": (
-        '__device__ void f(int x) { asm("mov.u32 %0, %%envreg3;" : "=r"(x)); }', 3, "%envreg3"),
+        '__attribute__(()) void f(int x) { asm("mov.u32 %0, %%envreg3;" : "=r"(x)); }', 3, "%envreg3"),
     "a launch without >>>": ("\nvoid f(int* p) { k<<<1, 2; }", 4, "'>>>'"),
     "a launch without an argument list": ("void f(int* p) { k<<<1, 2>>>; }", 3, "argument list"),
     "a launch of an expression that is not a name": ("void f(int* p) { 5<<<1, 2>>>(p); }", 3, "not the name of a kernel"),

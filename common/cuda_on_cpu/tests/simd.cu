@@ -1,6 +1,7 @@
 /// \file
-/// SIMD functions for four bytes or two halves of a word, each compared with a loop over the parts.
-/// The tests cover all pairs of bytes, and pairs of halves at the limits.
+/// SIMD functions for four bytes or two halves of a word, and functions for dynamic programming,
+/// each compared with a loop over the parts. The tests cover all pairs of bytes, and pairs of
+/// halves at the limits.
 
 #include <cstdint>
 #include <vector>
@@ -123,6 +124,110 @@ TEST(halves) {
   const Device<unsigned> in(edges);
   const Device<int> wrong(std::vector<int>{0});
   compare_halves<<<(count * count + 255) / 256, 256>>>(in.get(), count, wrong.get());
+  expect_equal(wrong.to_host(), std::vector<int>{0});
+}
+
+// --- Functions for dynamic programming
+
+/// The parts of words: two halves, or the word itself.
+template <int bits, bool is_signed, typename Function>
+__device__ unsigned each_of_three(unsigned a, unsigned b, unsigned c, Function function) {
+  unsigned result = 0;
+  for (int shift = 0; shift < 32; shift += bits) {
+    const auto part = [&](unsigned word) {
+      const long x = word >> shift & ((1l << bits) - 1);
+      return is_signed && x >> (bits - 1) != 0 ? x - (1l << bits) : x;
+    };
+    const long value = function(part(a), part(b), part(c)) & ((1l << bits) - 1);
+    result |= static_cast<unsigned>(value) << shift;
+  }
+  return result;
+}
+/// The sum of two parts, which wraps around.
+template <int bits, bool is_signed>
+__device__ long wrapped(long x) {
+  x &= (1l << bits) - 1;
+  return is_signed && x >> (bits - 1) != 0 ? x - (1l << bits) : x;
+}
+
+#define SAME_3(name, bits, is_signed, expression)  \
+  wrong += static_cast<unsigned>(name(a, b, c)) != \
+           each_of_three<bits, is_signed>(         \
+               a, b, c, [](long x, long y, long z) -> long { return expression; });
+#define SAME_OF(name, expression)                                              \
+  SAME_3(name##_s32, 32, true, (expression<32, true>(x, y, z)))                \
+  SAME_3(name##_u32, 32, false, (expression<32, false>(x, y, z)))              \
+  SAME_3(name##_s16x2, 16, true, (expression<16, true>(x, y, z)))              \
+  SAME_3(name##_u16x2, 16, false, (expression<16, false>(x, y, z)))            \
+  SAME_3(name##_s32_relu, 32, true, (positive(expression<32, true>(x, y, z)))) \
+  SAME_3(name##_s16x2_relu, 16, true, (positive(expression<16, true>(x, y, z))))
+#define SAME_CHOICE(name, Word, is_signed, sign)                                           \
+  {                                                                                        \
+    bool high, low, of_word;                                                               \
+    wrong += static_cast<unsigned>(name##32(a, b, &of_word)) !=                            \
+             each_of_three<32, is_signed>(                                                 \
+                 a, b, c, [](long x, long y, long) -> long { return x sign y ? x : y; });  \
+    wrong += name##16x2(a, b, &high, &low) !=                                              \
+             each_of_three<16, is_signed>(                                                 \
+                 a, b, c, [](long x, long y, long) -> long { return x sign y ? x : y; });  \
+    const unsigned found = high << 16 | low;                                               \
+    wrong += found != each_of_three<16, is_signed>(                                        \
+                          a, b, c, [](long x, long y, long) -> long { return x sign y; }); \
+    wrong += of_word != (static_cast<Word>(a) sign static_cast<Word>(b));                  \
+  }
+
+__device__ long positive(long x) { return x < 0 ? 0 : x; }
+__device__ long larger(long x, long y) { return x < y ? y : x; }
+__device__ long smaller(long x, long y) { return x < y ? x : y; }
+template <int, bool>
+__device__ long largest(long x, long y, long z) {
+  return larger(larger(x, y), z);
+}
+template <int, bool>
+__device__ long smallest(long x, long y, long z) {
+  return smaller(smaller(x, y), z);
+}
+template <int bits, bool is_signed>
+__device__ long larger_sum(long x, long y, long z) {
+  return larger(wrapped<bits, is_signed>(x + y), z);
+}
+template <int bits, bool is_signed>
+__device__ long smaller_sum(long x, long y, long z) {
+  return smaller(wrapped<bits, is_signed>(x + y), z);
+}
+
+/// Each thread compares all functions for two words and several third words.
+__global__ void compare_dynamic(const unsigned* words, int count, int* all_wrong) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= count * count) return;
+  const unsigned a = words[i / count], b = words[i % count];
+  int wrong = 0;
+  for (int k = 0; k < count; ++k) {
+    const unsigned c = words[k];
+    SAME_OF(__vimax3, largest)
+    SAME_OF(__vimin3, smallest)
+    SAME_OF(__viaddmax, larger_sum)
+    SAME_OF(__viaddmin, smaller_sum)
+    wrong += __vimax_s32_relu(a, b) != __vimax3_s32_relu(a, b, a);
+    wrong += __vimin_s32_relu(a, b) != __vimin3_s32_relu(a, b, a);
+    wrong += __vimax_s16x2_relu(a, b) != __vimax3_s16x2_relu(a, b, a);
+    wrong += __vimin_s16x2_relu(a, b) != __vimin3_s16x2_relu(a, b, a);
+    SAME_CHOICE(__vibmax_s, int, true, >=)
+    SAME_CHOICE(__vibmax_u, unsigned, false, >=)
+    SAME_CHOICE(__vibmin_s, int, true, <=)
+    SAME_CHOICE(__vibmin_u, unsigned, false, <=)
+  }
+  if (wrong != 0) atomicAdd(all_wrong, wrong);
+}
+
+TEST(functions_for_dynamic_programming) {
+  const std::vector<unsigned> words{0,          1,           0xffff,     0x10000,    0x7fff,
+                                    0x8000,     0x7fff8000u, 0x80007fff, 0x7fffffff, 0x80000000,
+                                    0xffffffff, 0xfffe0002u, 0x12345678, 0xfedcba98};
+  const auto count = static_cast<int>(words.size());
+  const Device<unsigned> in(words);
+  const Device<int> wrong(std::vector<int>{0});
+  compare_dynamic<<<(count * count + 63) / 64, 64>>>(in.get(), count, wrong.get());
   expect_equal(wrong.to_host(), std::vector<int>{0});
 }
 

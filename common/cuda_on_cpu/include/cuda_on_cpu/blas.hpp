@@ -1230,6 +1230,94 @@ cublasStatus_t matinv_batched(cublasHandle_t handle, Index n, const Value* const
       });
 }
 
+/// Replaces the column x of length n by a Householder vector v, whose first element is 1 and is not
+/// stored. The reflection I - conj(tau) v v^H maps x to the vector (beta, 0, ..., 0). Sets x[0] to
+/// beta. \returns tau
+template <typename Value>
+Value reflect_column(Value* x, Index n) {
+  const Value first = get(x);
+  Real<Value> norm = 0;
+  for (Index i = 1; i < n; ++i) norm = std::hypot(norm, modulus(get(x + i)));
+  if (norm == 0 && is_zero(subtract(first, real_part(first)))) return number<Value>(0);
+  const Real<Value> length = std::hypot(modulus(first), norm);
+  const Value beta = number<Value>(real_of(first) >= 0 ? -length : length);
+  for (Index i = 1; i < n; ++i) set(x + i, divide(get(x + i), subtract(first, beta)));
+  set(x, beta);
+  return divide(subtract(beta, first), beta);
+}
+/// Applies the reflection I - conj(tau) v v^H to a column x.
+template <typename Value>
+void apply_reflection(const Value* v, Value tau, Value* x, Index n) {
+  Value sum = get(x);
+  for (Index i = 1; i < n; ++i) sum = add(sum, multiply(conjugate(get(v + i)), get(x + i)));
+  const Value by = multiply(conjugate(tau), sum);
+  set(x, subtract(get(x), by));
+  for (Index i = 1; i < n; ++i) set(x + i, subtract(get(x + i), multiply(get(v + i), by)));
+}
+/// Computes the factorisation A = Q R in place. R is in the upper triangle, and the vectors of the
+/// reflections are below the diagonal. The reflections are also applied to the columns of B.
+/// \param tau receives the factors of the reflections; may be nullptr
+template <typename Value>
+void factorise_orthogonally(Value* a, Index lda, Index m, Index n, Value* tau, Value* b, Index ldb,
+                            Index columns) {
+  for (Index k = 0; k < m && k < n; ++k) {
+    Value* const v = a + k + k * lda;
+    const Value factor = reflect_column(v, m - k);
+    if (tau != nullptr) set(tau + k, factor);
+    for (Index j = k + 1; j < n; ++j) apply_reflection(v, factor, a + k + j * lda, m - k);
+    for (Index j = 0; j < columns; ++j) apply_reflection(v, factor, b + k + j * ldb, m - k);
+  }
+}
+template <typename Value>
+cublasStatus_t geqrf_batched(cublasHandle_t handle, Index m, Index n, Value* const* a, Index lda,
+                             Value* const* tau, int* info, Index batches) {
+  // The status is returned to the host: 0, or -i if argument i is invalid.
+  *info = m < 0 ? -1 : n < 0 ? -2 : lda < m || lda < 1 ? -4 : batches < 0 ? -7 : 0;
+  if (*info != 0) return CUBLAS_STATUS_INVALID_VALUE;
+  return batched(
+      handle, batches, {array(a, batches), array(tau, batches)},
+      [=](Index i) {
+        return List<Touched>{matrix(get(a + i), lda, m, n),
+                             unread(matrix(get(tau + i), 1, m < n ? m : n, 1))};
+      },
+      [=](Index i) {
+        Value* const none = nullptr;
+        factorise_orthogonally(get(a + i), lda, m, n, get(tau + i), none, 0, 0);
+      });
+}
+/// Computes the columns X that minimise |B - A X| for matrices A with at least as many rows as
+/// columns. X replaces the first rows of B, and the factors of A replace A.
+template <typename Value>
+cublasStatus_t gels_batched(cublasHandle_t handle, cublasOperation_t op, Index m, Index n,
+                            Index columns, Value* const* a, Index lda, Value* const* b, Index ldb,
+                            int* info, int* singular, Index batches) {
+  *info = m < 0                ? -2
+          : n < 0              ? -3
+          : columns < 0        ? -4
+          : lda < m || lda < 1 ? -6
+          : ldb < m || ldb < 1 ? -8
+          : batches < 0        ? -11
+                               : 0;
+  if (*info != 0) return CUBLAS_STATUS_INVALID_VALUE;
+  if (op != CUBLAS_OP_N || m < n) return CUBLAS_STATUS_NOT_SUPPORTED;
+  return batched(
+      handle, batches,
+      {array(a, batches), array(b, batches),
+       unread(matrix(singular, 1, singular != nullptr ? batches : 0, 1))},
+      [=](Index i) {
+        return List<Touched>{matrix(get(a + i), lda, m, n), matrix(get(b + i), ldb, m, columns)};
+      },
+      [=](Index i) {
+        Value *const own = get(a + i), *const right = get(b + i), *const none = nullptr;
+        factorise_orthogonally(own, lda, m, n, none, right, ldb, columns);
+        const int zero = first_zero(own, lda, n);
+        if (singular != nullptr) set(singular + i, zero);
+        if (zero == 0 && n > 0 && columns > 0)
+          host_trsm(CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, n,
+                    columns, number<Value>(1), own, lda, right, ldb);
+      });
+}
+
 // --- Copies between host and device
 
 /// Copies a matrix column by column; `bytes` is the size of an element in bytes.

@@ -3,6 +3,12 @@
 
 #pragma once
 
+// Programs rely on the algorithms and iterators that the original header includes.
+#include <thrust/iterator/constant_iterator.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/discard_iterator.h>
+#include <thrust/iterator/tabulate_output_iterator.h>
+
 #include <thrust/system/cuda/config.h>
 #include <thrust/system/detail/sequential/reduce.h>
 

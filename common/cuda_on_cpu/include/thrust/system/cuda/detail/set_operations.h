@@ -4,6 +4,18 @@
 
 #pragma once
 
+// Programs rely on the algorithms and iterators that the original header includes.
+#include <thrust/execution_policy.h>
+#include <thrust/extrema.h>
+#include <thrust/iterator/discard_iterator.h>
+#include <thrust/iterator/reverse_iterator.h>
+#include <thrust/iterator/tabulate_output_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <thrust/merge.h>
+#include <thrust/reduce.h>
+#include <thrust/reverse.h>
+#include <thrust/transform_reduce.h>
+
 #include <thrust/system/cuda/config.h>
 #include <thrust/system/detail/sequential/set_operations.h>
 

@@ -4,6 +4,16 @@
 
 #pragma once
 
+// Programs rely on the algorithms and iterators that the original header includes.
+#include <thrust/execution_policy.h>
+#include <thrust/extrema.h>
+#include <thrust/iterator/constant_iterator.h>
+#include <thrust/iterator/discard_iterator.h>
+#include <thrust/iterator/tabulate_output_iterator.h>
+#include <thrust/sequence.h>
+#include <thrust/tabulate.h>
+#include <thrust/transform_reduce.h>
+
 #include <thrust/system/cuda/config.h>
 #include <thrust/system/detail/sequential/sort.h>
 
