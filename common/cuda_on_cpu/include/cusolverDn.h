@@ -1,46 +1,24 @@
 /// \file
-/// Replaces the cuSOLVER header: the Cholesky factorisation and the corresponding solves. The
-/// host's LAPACK performs the computations when the stream executes the call.
+/// Replaces the header of cuSOLVER's dense routines: linear systems, orthogonal factorisations,
+/// eigenvalues and singular values for all four element types. Each call becomes an operation in
+/// its stream, in which the host's LAPACK performs the computation.
 ///
 /// Matrices are column-major, as in cuSOLVER. Programs that include this header must be linked with
-/// LAPACK.
+/// LAPACK. The functions are templates, so that a program compiles only the functions that it
+/// calls.
 
 #pragma once
 
-#include "cuda_on_cpu/hidden_names.hpp"
-
-#include <lapack.h>
-
-#include "cuda_on_cpu/shown_names.hpp"
+#include <cstdio>
 
 #include "cublas_v2.h"
+#include "cuda_on_cpu/lapack.hpp"
+#include "cusolver_common.h"
 
-#define CUSOLVER_COMMON_H_  // headers of other projects test this macro
-
-enum cusolverStatus_t {
-  CUSOLVER_STATUS_SUCCESS = 0,
-  CUSOLVER_STATUS_NOT_INITIALIZED = 1,
-  CUSOLVER_STATUS_ALLOC_FAILED = 2,
-  CUSOLVER_STATUS_INVALID_VALUE = 3,
-  CUSOLVER_STATUS_ARCH_MISMATCH = 4,
-  CUSOLVER_STATUS_MAPPING_ERROR = 5,
-  CUSOLVER_STATUS_EXECUTION_FAILED = 6,
-  CUSOLVER_STATUS_INTERNAL_ERROR = 7,
-  CUSOLVER_STATUS_MATRIX_TYPE_NOT_SUPPORTED = 8,
-  CUSOLVER_STATUS_NOT_SUPPORTED = 9,
-  CUSOLVER_STATUS_ZERO_PIVOT = 10,
-  CUSOLVER_STATUS_INVALID_LICENSE = 11
-};
-
-struct cusolverDnContext {
-  cudaStream_t stream = nullptr;
-};
-using cusolverDnHandle_t = cusolverDnContext*;
-
-struct cusolverDnParams {};
-using cusolverDnParams_t = cusolverDnParams*;
+// --- Handles and parameters
 
 inline cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t* handle) {
+  if (handle == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;
   *handle = new cusolverDnContext();
   return CUSOLVER_STATUS_SUCCESS;
 }
@@ -49,13 +27,34 @@ inline cusolverStatus_t cusolverDnDestroy(cusolverDnHandle_t handle) {
   delete handle;
   return CUSOLVER_STATUS_SUCCESS;
 }
-inline cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t handle, cudaStream_t stream) {
-  if (handle == nullptr) return CUSOLVER_STATUS_NOT_INITIALIZED;
-  handle->stream = stream;
-  return CUSOLVER_STATUS_SUCCESS;
-}
+#define CUDA_ON_CPU_CUSOLVER_PROPERTY(name, Value, member)                               \
+  inline cusolverStatus_t cusolverDnSet##name(cusolverDnHandle_t handle, Value value) {  \
+    if (handle == nullptr) return CUSOLVER_STATUS_NOT_INITIALIZED;                       \
+    handle->member = value;                                                              \
+    return CUSOLVER_STATUS_SUCCESS;                                                      \
+  }                                                                                      \
+  inline cusolverStatus_t cusolverDnGet##name(cusolverDnHandle_t handle, Value* value) { \
+    if (handle == nullptr) return CUSOLVER_STATUS_NOT_INITIALIZED;                       \
+    if (value == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;                          \
+    *value = handle->member;                                                             \
+    return CUSOLVER_STATUS_SUCCESS;                                                      \
+  }
+CUDA_ON_CPU_CUSOLVER_PROPERTY(Stream, cudaStream_t, stream)
+CUDA_ON_CPU_CUSOLVER_PROPERTY(DeterministicMode, cusolverDeterministicMode_t, determinism)
+CUDA_ON_CPU_CUSOLVER_PROPERTY(MathMode, cusolverMathMode_t, math)
+CUDA_ON_CPU_CUSOLVER_PROPERTY(EmulationStrategy, cudaEmulationStrategy_t, strategy)
+#undef CUDA_ON_CPU_CUSOLVER_PROPERTY
+
+enum cusolverDnFunction_t {
+  CUSOLVERDN_GETRF = 0,
+  CUSOLVERDN_POTRF = 1,
+  CUSOLVERDN_SYEVBATCHED = 2
+};
+struct cusolverDnParams {};
+using cusolverDnParams_t = cusolverDnParams*;
 
 inline cusolverStatus_t cusolverDnCreateParams(cusolverDnParams_t* parameters) {
+  if (parameters == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;
   *parameters = new cusolverDnParams();
   return CUSOLVER_STATUS_SUCCESS;
 }
@@ -64,147 +63,850 @@ inline cusolverStatus_t cusolverDnDestroyParams(cusolverDnParams_t parameters) {
   delete parameters;
   return CUSOLVER_STATUS_SUCCESS;
 }
-
-namespace cuda_on_cpu {
-
-/// Checks the arguments of a factorisation; returns CUSOLVER_STATUS_SUCCESS if they are valid.
-inline cusolverStatus_t refusal(cusolverDnHandle_t handle, std::int64_t n, const void* a,
-                                std::int64_t lda) {
-  if (handle == nullptr) return CUSOLVER_STATUS_NOT_INITIALIZED;
-  return n < 0 || lda < n || lda < 1 || (n > 0 && a == nullptr) ? CUSOLVER_STATUS_INVALID_VALUE
-                                                                : CUSOLVER_STATUS_SUCCESS;
+/// Selects one of several algorithms. The CPU device has one algorithm for each function.
+inline cusolverStatus_t cusolverDnSetAdvOptions(cusolverDnParams_t parameters,
+                                                cusolverDnFunction_t function,
+                                                cusolverAlgMode_t algorithm) {
+  return parameters == nullptr || function < CUSOLVERDN_GETRF ||
+                 function > CUSOLVERDN_SYEVBATCHED || algorithm < CUSOLVER_ALG_0 ||
+                 algorithm > CUSOLVER_ALG_2
+             ? CUSOLVER_STATUS_INVALID_VALUE
+             : CUSOLVER_STATUS_SUCCESS;
 }
 
-constexpr int lapack_room = 1;  // elements of workspace; LAPACK needs none
-
-inline char lapack_of(cublasFillMode_t part) { return part == CUBLAS_FILL_MODE_LOWER ? 'L' : 'U'; }
-
-/// The address of matrix i of a batch. The analysis does not observe this read.
-template <typename Value>
-CUDA_ON_CPU_NOT_ANALYSED Value* of_batch(Value* const* matrices, int i) {
-  return matrices[i];
+// The CPU device logs nothing.
+using cusolverDnLoggerCallback_t = void (*)(int level, const char* function, const char* message);
+inline cusolverStatus_t cusolverDnLoggerSetCallback(cusolverDnLoggerCallback_t) {
+  return CUSOLVER_STATUS_SUCCESS;
 }
+inline cusolverStatus_t cusolverDnLoggerSetFile(std::FILE*) { return CUSOLVER_STATUS_SUCCESS; }
+inline cusolverStatus_t cusolverDnLoggerOpenFile(const char*) { return CUSOLVER_STATUS_SUCCESS; }
+inline cusolverStatus_t cusolverDnLoggerSetLevel(int) { return CUSOLVER_STATUS_SUCCESS; }
+inline cusolverStatus_t cusolverDnLoggerSetMask(int) { return CUSOLVER_STATUS_SUCCESS; }
+inline cusolverStatus_t cusolverDnLoggerForceDisable() { return CUSOLVER_STATUS_SUCCESS; }
 
-inline cusolverStatus_t status_of(cudaError_t error) {
-  return error == cudaSuccess ? CUSOLVER_STATUS_SUCCESS : CUSOLVER_STATUS_EXECUTION_FAILED;
-}
-
-}  // namespace cuda_on_cpu
-
-// The addresses of the matrices of a batch are known only when the stream executes the call. The
-// analysis therefore observes only the accesses to the arrays of addresses and of results.
-#define CUDA_ON_CPU_LAPACK(letter, Letter, Value)                                                  \
-  inline cusolverStatus_t cusolverDn##Letter##potrf_bufferSize(                                    \
-      cusolverDnHandle_t handle, cublasFillMode_t, int n, Value* a, int lda, int* elements) {      \
-    *elements = cuda_on_cpu::lapack_room;                                                          \
-    return cuda_on_cpu::refusal(handle, n, a, lda);                                                \
-  }                                                                                                \
-  inline cusolverStatus_t cusolverDn##Letter##potrf(                                               \
-      cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, Value* a, int lda, Value* room,     \
-      int elements, int* info) {                                                                   \
-    using namespace cuda_on_cpu;                                                                   \
-    if (const auto status = refusal(handle, n, a, lda); status != CUSOLVER_STATUS_SUCCESS)         \
-      return status;                                                                               \
-    if (room == nullptr || elements < lapack_room || info == nullptr)                              \
-      return CUSOLVER_STATUS_INVALID_VALUE;                                                        \
-    return status_of(library_call(handle->stream,                                                  \
-                                  {blas::matrix(a, lda, n, n), blas::matrix(info, 1, 1, 1)}, [=] { \
-                                    const char part = lapack_of(uplo);                             \
-                                    LAPACK_##letter##potrf(&part, &n, a, &lda, info);              \
-                                  }));                                                             \
-  }                                                                                                \
-  inline cusolverStatus_t cusolverDn##Letter##potrs(                                               \
-      cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, int sides, const Value* a, int lda, \
-      Value* b, int ldb, int* info) {                                                              \
-    using namespace cuda_on_cpu;                                                                   \
-    if (const auto status = refusal(handle, n, a, lda); status != CUSOLVER_STATUS_SUCCESS)         \
-      return status;                                                                               \
-    if (sides < 0 || ldb < n || ldb < 1 || b == nullptr || info == nullptr)                        \
-      return CUSOLVER_STATUS_INVALID_VALUE;                                                        \
-    return status_of(library_call(                                                                 \
-        handle->stream,                                                                            \
-        {blas::matrix(a, lda, n, n), blas::matrix(b, ldb, n, sides), blas::matrix(info, 1, 1, 1)}, \
-        [=] {                                                                                      \
-          const char part = lapack_of(uplo);                                                       \
-          LAPACK_##letter##potrs(&part, &n, &sides, a, &lda, b, &ldb, info);                       \
-        }));                                                                                       \
-  }                                                                                                \
-  inline cusolverStatus_t cusolverDn##Letter##potrfBatched(                                        \
-      cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, Value* as[], int lda, int* infos,   \
-      int count) {                                                                                 \
-    using namespace cuda_on_cpu;                                                                   \
-    if (const auto status = refusal(handle, n, as, lda); status != CUSOLVER_STATUS_SUCCESS)        \
-      return status;                                                                               \
-    if (count < 0 || infos == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;                       \
-    return status_of(library_call(                                                                 \
-        handle->stream,                                                                            \
-        {blas::matrix<Value* const>(as, 1, 1, count), blas::matrix(infos, 1, 1, count)}, [=] {     \
-          const char part = lapack_of(uplo);                                                       \
-          for (int i = 0; i < count; ++i)                                                          \
-            LAPACK_##letter##potrf(&part, &n, of_batch(as, i), &lda, infos + i);                   \
-        }));                                                                                       \
-  }                                                                                                \
-  inline cusolverStatus_t cusolverDn##Letter##potrsBatched(                                        \
-      cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, int sides, Value* as[], int lda,    \
-      Value* bs[], int ldb, int* info, int count) {                                                \
-    using namespace cuda_on_cpu;                                                                   \
-    if (const auto status = refusal(handle, n, as, lda); status != CUSOLVER_STATUS_SUCCESS)        \
-      return status;                                                                               \
-    if (sides != 1 || ldb < n || bs == nullptr || info == nullptr || count < 0)                    \
-      return CUSOLVER_STATUS_INVALID_VALUE;                                                        \
-    return status_of(                                                                              \
-        library_call(handle->stream,                                                               \
-                     {blas::matrix<Value* const>(as, 1, 1, count),                                 \
-                      blas::matrix<Value* const>(bs, 1, 1, count), blas::matrix(info, 1, 1, 1)},   \
-                     [=] {                                                                         \
-                       const char part = lapack_of(uplo);                                          \
-                       for (int i = 0; i < count; ++i)                                             \
-                         LAPACK_##letter##potrs(&part, &n, &sides, of_batch(as, i), &lda,          \
-                                                of_batch(bs, i), &ldb, info);                      \
-                     }));                                                                          \
+// The parameters of the routines with Jacobi's method, and what these routines report.
+#define CUDA_ON_CPU_CUSOLVER_JACOBI(Name, name)                                                  \
+  struct name##Info : cuda_on_cpu::lapack::Jacobi {};                                            \
+  using name##Info_t = name##Info*;                                                              \
+  inline cusolverStatus_t cusolverDnCreate##Name##Info(name##Info_t* info) {                     \
+    if (info == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;                                   \
+    *info = new name##Info();                                                                    \
+    return CUSOLVER_STATUS_SUCCESS;                                                              \
+  }                                                                                              \
+  inline cusolverStatus_t cusolverDnDestroy##Name##Info(name##Info_t info) {                     \
+    if (info == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;                                   \
+    delete info;                                                                                 \
+    return CUSOLVER_STATUS_SUCCESS;                                                              \
+  }                                                                                              \
+  inline cusolverStatus_t cusolverDnX##name##SetTolerance(name##Info_t info, double tolerance) { \
+    if (info == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;                                   \
+    info->tolerance = tolerance;                                                                 \
+    return CUSOLVER_STATUS_SUCCESS;                                                              \
+  }                                                                                              \
+  inline cusolverStatus_t cusolverDnX##name##SetMaxSweeps(name##Info_t info, int sweeps) {       \
+    if (info == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;                                   \
+    info->most_sweeps = sweeps;                                                                  \
+    return CUSOLVER_STATUS_SUCCESS;                                                              \
+  }                                                                                              \
+  inline cusolverStatus_t cusolverDnX##name##SetSortEig(name##Info_t info, int sorts) {          \
+    if (info == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;                                   \
+    info->sorts = sorts != 0;                                                                    \
+    return CUSOLVER_STATUS_SUCCESS;                                                              \
+  }                                                                                              \
+  inline cusolverStatus_t cusolverDnX##name##GetResidual(cusolverDnHandle_t handle,              \
+                                                         name##Info_t info, double* residual) {  \
+    return cuda_on_cpu::lapack::report(handle, info, residual,                                   \
+                                       &cuda_on_cpu::lapack::Outcome::residual);                 \
+  }                                                                                              \
+  inline cusolverStatus_t cusolverDnX##name##GetSweeps(cusolverDnHandle_t handle,                \
+                                                       name##Info_t info, int* sweeps) {         \
+    return cuda_on_cpu::lapack::report(handle, info, sweeps,                                     \
+                                       &cuda_on_cpu::lapack::Outcome::sweeps);                   \
   }
-CUDA_ON_CPU_LAPACK(s, S, float)
-CUDA_ON_CPU_LAPACK(d, D, double)
-#undef CUDA_ON_CPU_LAPACK
+CUDA_ON_CPU_CUSOLVER_JACOBI(Syevj, syevj)
+CUDA_ON_CPU_CUSOLVER_JACOBI(Gesvdj, gesvdj)
+#undef CUDA_ON_CPU_CUSOLVER_JACOBI
 
-// The 64-bit functions, whose element types are arguments.
+// --- Functions of each type. P is the letter of the type. `sy`, `org` and `orm` are the beginnings
+// of names that differ between real and complex types
 
-inline cusolverStatus_t cusolverDnXpotrf_bufferSize(cusolverDnHandle_t handle, cusolverDnParams_t,
-                                                    cublasFillMode_t, std::int64_t n, cudaDataType,
-                                                    const void* a, std::int64_t lda, cudaDataType,
-                                                    std::size_t* device_bytes,
-                                                    std::size_t* host_bytes) {
-  *device_bytes = cuda_on_cpu::lapack_room * sizeof(double);
-  *host_bytes = 0;
-  return cuda_on_cpu::refusal(handle, n, a, lda);
+#define CUDA_ON_CPU_CUSOLVER(P, Value, Real, sy, org, orm)                                         \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##potrf_bufferSize(                          \
+      cusolverDnHandle_t handle, cublasFillMode_t part, int n, Value*, int lda, int* elements) {   \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle, is_part(part) && is_matrix(n, n, lda), elements);                   \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##potrf(                                     \
+      cusolverDnHandle_t handle, cublasFillMode_t part, int n, Value* a, int lda, Value* room,     \
+      int elements, int* info) {                                                                   \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return potrf(handle, part, n, a, lda, Room{room, elements}, info);                             \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##potrs(                                     \
+      cusolverDnHandle_t handle, cublasFillMode_t part, int n, int columns, const Value* a,        \
+      int lda, Value* b, int ldb, int* info) {                                                     \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return potrs(handle, part, n, columns, a, lda, b, ldb, info);                                  \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##potrfBatched(                              \
+      cusolverDnHandle_t handle, cublasFillMode_t part, int n, Value* as[], int lda, int* infos,   \
+      int batches) {                                                                               \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return potrf_batched<Value>(handle, part, n, as, lda, infos, batches);                         \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##potrsBatched(                              \
+      cusolverDnHandle_t handle, cublasFillMode_t part, int n, int columns, Value* as[], int lda,  \
+      Value* bs[], int ldb, int* info, int batches) {                                              \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return potrs_batched<Value>(handle, part, n, columns, as, lda, bs, ldb, info, batches);        \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##potri_bufferSize(                          \
+      cusolverDnHandle_t handle, cublasFillMode_t part, int n, Value*, int lda, int* elements) {   \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle, is_part(part) && is_matrix(n, n, lda), elements);                   \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##potri(                                     \
+      cusolverDnHandle_t handle, cublasFillMode_t part, int n, Value* a, int lda, Value* room,     \
+      int elements, int* info) {                                                                   \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return potri(handle, part, n, a, lda, Room{room, elements}, info);                             \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##lauum_bufferSize(                          \
+      cusolverDnHandle_t handle, cublasFillMode_t part, int n, Value*, int lda, int* elements) {   \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle, is_part(part) && is_matrix(n, n, lda), elements);                   \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##lauum(                                     \
+      cusolverDnHandle_t handle, cublasFillMode_t part, int n, Value* a, int lda, Value* room,     \
+      int elements, int* info) {                                                                   \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return lauum(handle, part, n, a, lda, Room{room, elements}, info);                             \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##getrf_bufferSize(                          \
+      cusolverDnHandle_t handle, int m, int n, Value*, int lda, int* elements) {                   \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle, is_matrix(m, n, lda), elements);                                    \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##getrf(                                     \
+      cusolverDnHandle_t handle, int m, int n, Value* a, int lda, Value* room, int* pivots,        \
+      int* info) {                                                                                 \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return getrf(handle, m, n, a, lda, Room{room, room_elements}, pivots, info);                   \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##getrs(                                     \
+      cusolverDnHandle_t handle, cublasOperation_t op, int n, int columns, const Value* a,         \
+      int lda, const int* pivots, Value* b, int ldb, int* info) {                                  \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return getrs(handle, op, n, columns, a, lda, pivots, b, ldb, info);                            \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##laswp(                                     \
+      cusolverDnHandle_t handle, int n, Value* a, int lda, int first, int last, const int* pivots, \
+      int stride) {                                                                                \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return laswp(handle, n, a, lda, first, last, pivots, stride);                                  \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##geqrf_bufferSize(                          \
+      cusolverDnHandle_t handle, int m, int n, Value*, int lda, int* elements) {                   \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle, is_matrix(m, n, lda), elements);                                    \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##geqrf(                                     \
+      cusolverDnHandle_t handle, int m, int n, Value* a, int lda, Value* tau, Value* room,         \
+      int elements, int* info) {                                                                   \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return geqrf(handle, m, n, a, lda, tau, Room{room, elements}, info);                           \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##orm##qr_bufferSize(                        \
+      cusolverDnHandle_t handle, cublasSideMode_t side, cublasOperation_t op, int m, int n, int k, \
+      const Value*, int lda, const Value*, const Value*, int ldc, int* elements) {                 \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle,                                                                     \
+                       is_operation<Value>(op) && is_matrix(m, n, ldc) &&                          \
+                           is_matrix(side == CUBLAS_SIDE_LEFT ? m : n, k, lda),                    \
+                       elements);                                                                  \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##orm##qr(                                   \
+      cusolverDnHandle_t handle, cublasSideMode_t side, cublasOperation_t op, int m, int n, int k, \
+      const Value* a, int lda, const Value* tau, Value* c, int ldc, Value* room, int elements,     \
+      int* info) {                                                                                 \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return ormqr(handle, side, op, m, n, k, a, lda, tau, c, ldc, Room{room, elements}, info);      \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##org##qr_bufferSize(                        \
+      cusolverDnHandle_t handle, int m, int n, int k, const Value*, int lda, const Value*,         \
+      int* elements) {                                                                             \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle, is_matrix(m, n, lda) && n <= m && k >= 0 && k <= n, elements);      \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##org##qr(                                   \
+      cusolverDnHandle_t handle, int m, int n, int k, Value* a, int lda, const Value* tau,         \
+      Value* room, int elements, int* info) {                                                      \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return orgqr(handle, m, n, k, a, lda, tau, Room{room, elements}, info);                        \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sytrf_bufferSize(                          \
+      cusolverDnHandle_t handle, int n, Value*, int lda, int* elements) {                          \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle, is_matrix(n, n, lda), elements);                                    \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sytrf(                                     \
+      cusolverDnHandle_t handle, cublasFillMode_t part, int n, Value* a, int lda, int* pivots,     \
+      Value* room, int elements, int* info) {                                                      \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return sytrf(handle, part, n, a, lda, pivots, Room{room, elements}, info);                     \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sytri_bufferSize(                          \
+      cusolverDnHandle_t handle, cublasFillMode_t part, int n, Value*, int lda, const int*,        \
+      int* elements) {                                                                             \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle, is_part(part) && is_matrix(n, n, lda), elements);                   \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sytri(                                     \
+      cusolverDnHandle_t handle, cublasFillMode_t part, int n, Value* a, int lda,                  \
+      const int* pivots, Value* room, int elements, int* info) {                                   \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return sytri(handle, part, n, a, lda, pivots, Room{room, elements}, info);                     \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##gebrd_bufferSize(                          \
+      cusolverDnHandle_t handle, int m, int n, int* elements) {                                    \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle, n >= 0 && m >= n, elements);                                        \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##gebrd(                                     \
+      cusolverDnHandle_t handle, int m, int n, Value* a, int lda, Real* d, Real* e, Value* tau_q,  \
+      Value* tau_p, Value* room, int elements, int* info) {                                        \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return gebrd(handle, m, n, a, lda, d, e, tau_q, tau_p, Room{room, elements}, info);            \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##org##br_bufferSize(                        \
+      cusolverDnHandle_t handle, cublasSideMode_t side, int m, int n, int k, const Value*,         \
+      int lda, const Value*, int* elements) {                                                      \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle, is_orgbr(side, m, n, k) && is_matrix(m, n, lda), elements);         \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##org##br(                                   \
+      cusolverDnHandle_t handle, cublasSideMode_t side, int m, int n, int k, Value* a, int lda,    \
+      const Value* tau, Value* room, int elements, int* info) {                                    \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return orgbr(handle, side, m, n, k, a, lda, tau, Room{room, elements}, info);                  \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sy##trd_bufferSize(                        \
+      cusolverDnHandle_t handle, cublasFillMode_t part, int n, const Value*, int lda, const Real*, \
+      const Real*, const Value*, int* elements) {                                                  \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle, is_part(part) && is_matrix(n, n, lda), elements);                   \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sy##trd(                                   \
+      cusolverDnHandle_t handle, cublasFillMode_t part, int n, Value* a, int lda, Real* d,         \
+      Real* e, Value* tau, Value* room, int elements, int* info) {                                 \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return sytrd(handle, part, n, a, lda, d, e, tau, Room{room, elements}, info);                  \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##org##tr_bufferSize(                        \
+      cusolverDnHandle_t handle, cublasFillMode_t part, int n, const Value*, int lda,              \
+      const Value*, int* elements) {                                                               \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle, is_part(part) && is_matrix(n, n, lda), elements);                   \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##org##tr(                                   \
+      cusolverDnHandle_t handle, cublasFillMode_t part, int n, Value* a, int lda,                  \
+      const Value* tau, Value* room, int elements, int* info) {                                    \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return orgtr(handle, part, n, a, lda, tau, Room{room, elements}, info);                        \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##orm##tr_bufferSize(                        \
+      cusolverDnHandle_t handle, cublasSideMode_t side, cublasFillMode_t part,                     \
+      cublasOperation_t op, int m, int n, const Value*, int lda, const Value*, const Value*,       \
+      int ldc, int* elements) {                                                                    \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle,                                                                     \
+                       is_part(part) && is_operation<Value>(op) && is_matrix(m, n, ldc) &&         \
+                           is_matrix(side == CUBLAS_SIDE_LEFT ? m : n, 0, lda),                    \
+                       elements);                                                                  \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##orm##tr(                                   \
+      cusolverDnHandle_t handle, cublasSideMode_t side, cublasFillMode_t part,                     \
+      cublasOperation_t op, int m, int n, Value* a, int lda, Value* tau, Value* c, int ldc,        \
+      Value* room, int elements, int* info) {                                                      \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return ormtr<Value>(handle, side, part, op, m, n, a, lda, tau, c, ldc, Room{room, elements},   \
+                        info);                                                                     \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sy##evd_bufferSize(                        \
+      cusolverDnHandle_t handle, cusolverEigMode_t mode, cublasFillMode_t part, int n,             \
+      const Value*, int lda, const Real*, int* elements) {                                         \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle, is_mode(mode) && is_part(part) && is_matrix(n, n, lda), elements);  \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sy##evd(                                   \
+      cusolverDnHandle_t handle, cusolverEigMode_t mode, cublasFillMode_t part, int n, Value* a,   \
+      int lda, Real* w, Value* room, int elements, int* info) {                                    \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return eigen(handle, Eigen<Value>{mode, part, n, a, lda, w}, false, Room{room, elements},      \
+                 info);                                                                            \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sy##evdx_bufferSize(                       \
+      cusolverDnHandle_t handle, cusolverEigMode_t mode, cusolverEigRange_t range,                 \
+      cublasFillMode_t part, int n, const Value*, int lda, Real low, Real high, int first,         \
+      int last, int*, const Real*, int* elements) {                                                \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle,                                                                     \
+                       is_mode(mode) && is_part(part) && is_matrix(n, n, lda) &&                   \
+                           Selection<Value>{range, low, high, first, last}.is_valid(n),            \
+                       elements);                                                                  \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sy##evdx(                                  \
+      cusolverDnHandle_t handle, cusolverEigMode_t mode, cusolverEigRange_t range,                 \
+      cublasFillMode_t part, int n, Value* a, int lda, Real low, Real high, int first, int last,   \
+      int* found, Real* w, Value* room, int elements, int* info) {                                 \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return selected_eigen(handle, Eigen<Value>{mode, part, n, a, lda, w}, false,                   \
+                          Selection<Value>{range, low, high, first, last}, found,                  \
+                          Room{room, elements}, info);                                             \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sy##gvd_bufferSize(                        \
+      cusolverDnHandle_t handle, cusolverEigType_t type, cusolverEigMode_t mode,                   \
+      cublasFillMode_t part, int n, const Value*, int lda, const Value*, int ldb, const Real*,     \
+      int* elements) {                                                                             \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle,                                                                     \
+                       is_mode(mode) && is_part(part) && is_matrix(n, n, lda) &&                   \
+                           is_matrix(n, n, ldb) && is_type(type),                                  \
+                       elements);                                                                  \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sy##gvd(                                   \
+      cusolverDnHandle_t handle, cusolverEigType_t type, cusolverEigMode_t mode,                   \
+      cublasFillMode_t part, int n, Value* a, int lda, Value* b, int ldb, Real* w, Value* room,    \
+      int elements, int* info) {                                                                   \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return eigen(handle, Eigen<Value>{mode, part, n, a, lda, w, b, ldb, type}, true,               \
+                 Room{room, elements}, info);                                                      \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sy##gvdx_bufferSize(                       \
+      cusolverDnHandle_t handle, cusolverEigType_t type, cusolverEigMode_t mode,                   \
+      cusolverEigRange_t range, cublasFillMode_t part, int n, const Value*, int lda, const Value*, \
+      int ldb, Real low, Real high, int first, int last, int*, const Real*, int* elements) {       \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle,                                                                     \
+                       is_mode(mode) && is_part(part) && is_matrix(n, n, lda) &&                   \
+                           is_matrix(n, n, ldb) && is_type(type) &&                                \
+                           Selection<Value>{range, low, high, first, last}.is_valid(n),            \
+                       elements);                                                                  \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sy##gvdx(                                  \
+      cusolverDnHandle_t handle, cusolverEigType_t type, cusolverEigMode_t mode,                   \
+      cusolverEigRange_t range, cublasFillMode_t part, int n, Value* a, int lda, Value* b,         \
+      int ldb, Real low, Real high, int first, int last, int* found, Real* w, Value* room,         \
+      int elements, int* info) {                                                                   \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return selected_eigen(handle, Eigen<Value>{mode, part, n, a, lda, w, b, ldb, type}, true,      \
+                          Selection<Value>{range, low, high, first, last}, found,                  \
+                          Room{room, elements}, info);                                             \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sy##evj_bufferSize(                        \
+      cusolverDnHandle_t handle, cusolverEigMode_t mode, cublasFillMode_t part, int n,             \
+      const Value*, int lda, const Real*, int* elements, syevjInfo_t parameters) {                 \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(                                                                            \
+        handle, is_mode(mode) && is_part(part) && is_matrix(n, n, lda) && parameters != nullptr,   \
+        elements);                                                                                 \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sy##evj(                                   \
+      cusolverDnHandle_t handle, cusolverEigMode_t mode, cublasFillMode_t part, int n, Value* a,   \
+      int lda, Real* w, Value* room, int elements, int* info, syevjInfo_t parameters) {            \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return jacobi_eigen(handle, Eigen<Value>{mode, part, n, a, lda, w}, false,                     \
+                        Room{room, elements}, info, parameters, 1, false);                         \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sy##evjBatched_bufferSize(                 \
+      cusolverDnHandle_t handle, cusolverEigMode_t mode, cublasFillMode_t part, int n,             \
+      const Value*, int lda, const Real*, int* elements, syevjInfo_t parameters, int batches) {    \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle,                                                                     \
+                       is_mode(mode) && is_part(part) && is_matrix(n, n, lda) &&                   \
+                           parameters != nullptr && batches >= 0,                                  \
+                       elements);                                                                  \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sy##evjBatched(                            \
+      cusolverDnHandle_t handle, cusolverEigMode_t mode, cublasFillMode_t part, int n, Value* a,   \
+      int lda, Real* w, Value* room, int elements, int* info, syevjInfo_t parameters,              \
+      int batches) {                                                                               \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return jacobi_eigen(handle, Eigen<Value>{mode, part, n, a, lda, w}, false,                     \
+                        Room{room, elements}, info, parameters, batches, true);                    \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sy##gvj_bufferSize(                        \
+      cusolverDnHandle_t handle, cusolverEigType_t type, cusolverEigMode_t mode,                   \
+      cublasFillMode_t part, int n, const Value*, int lda, const Value*, int ldb, const Real*,     \
+      int* elements, syevjInfo_t parameters) {                                                     \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle,                                                                     \
+                       is_mode(mode) && is_part(part) && is_matrix(n, n, lda) &&                   \
+                           is_matrix(n, n, ldb) && is_type(type) && parameters != nullptr,         \
+                       elements);                                                                  \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##sy##gvj(                                   \
+      cusolverDnHandle_t handle, cusolverEigType_t type, cusolverEigMode_t mode,                   \
+      cublasFillMode_t part, int n, Value* a, int lda, Value* b, int ldb, Real* w, Value* room,    \
+      int elements, int* info, syevjInfo_t parameters) {                                           \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return jacobi_eigen(handle, Eigen<Value>{mode, part, n, a, lda, w, b, ldb, type}, true,        \
+                        Room{room, elements}, info, parameters, 1, false);                         \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##gesvd_bufferSize(                          \
+      cusolverDnHandle_t handle, int m, int n, int* elements) {                                    \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle, n >= 0 && m >= n, elements);                                        \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##gesvd(                                     \
+      cusolverDnHandle_t handle, signed char of_u, signed char of_v, int m, int n, Value* a,       \
+      int lda, Real* s, Value* u, int ldu, Value* v, int ldv, Value* room, int elements,           \
+      Real* unconverged, int* info) {                                                              \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return gesvd(handle, of_u, of_v, m, n, a, lda, s, u, ldu, v, ldv, Room{room, elements},        \
+                 unconverged, info);                                                               \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##gesvdj_bufferSize(                         \
+      cusolverDnHandle_t handle, cusolverEigMode_t mode, int economic, int m, int n, const Value*, \
+      int lda, const Real*, const Value*, int ldu, const Value*, int ldv, int* elements,           \
+      gesvdjInfo_t parameters) {                                                                   \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(                                                                            \
+        handle,                                                                                    \
+        Svd<Value>{mode, economic != 0, m, n, nullptr, lda, nullptr, nullptr, ldu, nullptr, ldv}   \
+                .has_shape() &&                                                                    \
+            parameters != nullptr,                                                                 \
+        elements);                                                                                 \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##gesvdj(                                    \
+      cusolverDnHandle_t handle, cusolverEigMode_t mode, int economic, int m, int n, Value* a,     \
+      int lda, Real* s, Value* u, int ldu, Value* v, int ldv, Value* room, int elements,           \
+      int* info, gesvdjInfo_t parameters) {                                                        \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return jacobi_svd(handle, Svd<Value>{mode, economic != 0, m, n, a, lda, s, u, ldu, v, ldv},    \
+                      Room{room, elements}, info, parameters, 1, false);                           \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##gesvdjBatched_bufferSize(                  \
+      cusolverDnHandle_t handle, cusolverEigMode_t mode, int m, int n, const Value*, int lda,      \
+      const Real*, const Value*, int ldu, const Value*, int ldv, int* elements,                    \
+      gesvdjInfo_t parameters, int batches) {                                                      \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(                                                                            \
+        handle,                                                                                    \
+        Svd<Value>{mode, false, m, n, nullptr, lda, nullptr, nullptr, ldu, nullptr, ldv}           \
+                .has_shape() &&                                                                    \
+            parameters != nullptr && batches >= 0 && m <= most_batched && n <= most_batched,       \
+        elements);                                                                                 \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##gesvdjBatched(                             \
+      cusolverDnHandle_t handle, cusolverEigMode_t mode, int m, int n, Value* a, int lda, Real* s, \
+      Value* u, int ldu, Value* v, int ldv, Value* room, int elements, int* info,                  \
+      gesvdjInfo_t parameters, int batches) {                                                      \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return jacobi_svd(handle, Svd<Value>{mode, false, m, n, a, lda, s, u, ldu, v, ldv},            \
+                      Room{room, elements}, info, parameters, batches, true);                      \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##gesvdaStridedBatched_bufferSize(           \
+      cusolverDnHandle_t handle, cusolverEigMode_t mode, int rank, int m, int n, const Value*,     \
+      int lda, long long stride_a, const Real*, long long stride_s, const Value*, int ldu,         \
+      long long stride_u, const Value*, int ldv, long long stride_v, int* elements, int batches) { \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_room(handle,                                                                     \
+                       SvdBatch<Value>{mode, rank, m, n, nullptr, lda, stride_a, nullptr,          \
+                                       stride_s, nullptr, ldu, stride_u, nullptr, ldv, stride_v}   \
+                               .has_shape() &&                                                     \
+                           batches >= 0,                                                           \
+                       elements);                                                                  \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##P##gesvdaStridedBatched(                      \
+      cusolverDnHandle_t handle, cusolverEigMode_t mode, int rank, int m, int n, const Value* a,   \
+      int lda, long long stride_a, Real* s, long long stride_s, Value* u, int ldu,                 \
+      long long stride_u, Value* v, int ldv, long long stride_v, Value* room, int elements,        \
+      int* info, double* residuals, int batches) {                                                 \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return gesvda(handle,                                                                          \
+                  SvdBatch<Value>{mode, rank, m, n, a, lda, stride_a, s, stride_s, u, ldu,         \
+                                  stride_u, v, ldv, stride_v},                                     \
+                  Room{room, elements}, info, residuals, batches);                                 \
+  }
+CUDA_ON_CPU_CUSOLVER(S, float, float, sy, org, orm)
+CUDA_ON_CPU_CUSOLVER(D, double, double, sy, org, orm)
+CUDA_ON_CPU_CUSOLVER(C, cuComplex, float, he, ung, unm)
+CUDA_ON_CPU_CUSOLVER(Z, cuDoubleComplex, double, he, ung, unm)
+#undef CUDA_ON_CPU_CUSOLVER
+
+// --- Functions with 64-bit sizes, whose element types are arguments
+
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDnXpotrf_bufferSize(
+    cusolverDnHandle_t handle, cusolverDnParams_t parameters, cublasFillMode_t part, std::int64_t n,
+    cudaDataType, const void*, std::int64_t lda, cudaDataType, std::size_t* device_bytes,
+    std::size_t* host_bytes) {
+  using namespace cuda_on_cpu::lapack;
+  return report_bytes(handle, is_part(part) && is_matrix(n, n, lda) && parameters != nullptr,
+                      device_bytes, host_bytes);
 }
-
-inline cusolverStatus_t cusolverDnXpotrf(cusolverDnHandle_t handle, cusolverDnParams_t parameters,
-                                         cublasFillMode_t uplo, std::int64_t n, cudaDataType type,
-                                         void* a, std::int64_t lda, cudaDataType type_of_work,
-                                         void* room, std::size_t room_bytes, void*, std::size_t,
-                                         int* info) {
-  if (parameters == nullptr || type != type_of_work) return CUSOLVER_STATUS_INVALID_VALUE;
-  const auto call = [&]<typename Value>(auto function, Value* values) {
-    return function(handle, uplo, int(n), values, int(lda), static_cast<Value*>(room),
-                    int(room_bytes / sizeof(Value)), info);
-  };
-  if (type == CUDA_R_64F) return call(cusolverDnDpotrf, static_cast<double*>(a));
-  if (type == CUDA_R_32F) return call(cusolverDnSpotrf, static_cast<float*>(a));
-  return CUSOLVER_STATUS_NOT_SUPPORTED;
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t
+cusolverDnXpotrf(cusolverDnHandle_t handle, cusolverDnParams_t parameters, cublasFillMode_t part,
+                 std::int64_t n, cudaDataType type, void* a, std::int64_t lda, cudaDataType compute,
+                 void* room, std::size_t room_bytes, void*, std::size_t, int* info) {
+  using namespace cuda_on_cpu::lapack;
+  if (parameters == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;
+  if (type != compute) return CUSOLVER_STATUS_INVALID_VALUE;
+  return with_type(type, {n, lda}, [&](auto zero) {
+    using Value = decltype(zero);
+    return potrf(handle, part, int(n), static_cast<Value*>(a), int(lda),
+                 room_of<Value>(room, room_bytes), info);
+  });
 }
-
-inline cusolverStatus_t cusolverDnXpotrs(cusolverDnHandle_t handle, cusolverDnParams_t parameters,
-                                         cublasFillMode_t uplo, std::int64_t n, std::int64_t sides,
-                                         cudaDataType type, const void* a, std::int64_t lda,
-                                         cudaDataType type_of_b, void* b, std::int64_t ldb,
-                                         int* info) {
-  if (parameters == nullptr || type != type_of_b) return CUSOLVER_STATUS_INVALID_VALUE;
-  const auto call = [&]<typename Value>(auto function, Value* values) {
-    return function(handle, uplo, int(n), int(sides), static_cast<const Value*>(a), int(lda),
-                    values, int(ldb), info);
-  };
-  if (type == CUDA_R_64F) return call(cusolverDnDpotrs, static_cast<double*>(b));
-  if (type == CUDA_R_32F) return call(cusolverDnSpotrs, static_cast<float*>(b));
-  return CUSOLVER_STATUS_NOT_SUPPORTED;
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t
+cusolverDnXpotrs(cusolverDnHandle_t handle, cusolverDnParams_t parameters, cublasFillMode_t part,
+                 std::int64_t n, std::int64_t columns, cudaDataType type, const void* a,
+                 std::int64_t lda, cudaDataType type_b, void* b, std::int64_t ldb, int* info) {
+  using namespace cuda_on_cpu::lapack;
+  if (parameters == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;
+  if (type != type_b) return CUSOLVER_STATUS_INVALID_VALUE;
+  return with_type(type, {n, columns, lda, ldb}, [&](auto zero) {
+    using Value = decltype(zero);
+    return potrs(handle, part, int(n), int(columns), static_cast<const Value*>(a), int(lda),
+                 static_cast<Value*>(b), int(ldb), info);
+  });
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDnXgetrf_bufferSize(
+    cusolverDnHandle_t handle, cusolverDnParams_t parameters, std::int64_t m, std::int64_t n,
+    cudaDataType, const void*, std::int64_t lda, cudaDataType, std::size_t* device_bytes,
+    std::size_t* host_bytes) {
+  using namespace cuda_on_cpu::lapack;
+  return report_bytes(handle, is_matrix(m, n, lda) && parameters != nullptr, device_bytes,
+                      host_bytes);
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDnXgetrf(
+    cusolverDnHandle_t handle, cusolverDnParams_t parameters, std::int64_t m, std::int64_t n,
+    cudaDataType type, void* a, std::int64_t lda, std::int64_t* pivots, cudaDataType compute,
+    void* room, std::size_t room_bytes, void*, std::size_t, int* info) {
+  using namespace cuda_on_cpu::lapack;
+  if (parameters == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;
+  if (type != compute) return CUSOLVER_STATUS_INVALID_VALUE;
+  return with_type(type, {m, n, lda}, [&](auto zero) {
+    using Value = decltype(zero);
+    return getrf(handle, int(m), int(n), static_cast<Value*>(a), int(lda),
+                 room_of<Value>(room, room_bytes), pivots, info);
+  });
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDnXgetrs(
+    cusolverDnHandle_t handle, cusolverDnParams_t parameters, cublasOperation_t op, std::int64_t n,
+    std::int64_t columns, cudaDataType type, const void* a, std::int64_t lda,
+    const std::int64_t* pivots, cudaDataType type_b, void* b, std::int64_t ldb, int* info) {
+  using namespace cuda_on_cpu::lapack;
+  if (parameters == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;
+  if (type != type_b) return CUSOLVER_STATUS_INVALID_VALUE;
+  return with_type(type, {n, columns, lda, ldb}, [&](auto zero) {
+    using Value = decltype(zero);
+    return getrs(handle, op, int(n), int(columns), static_cast<const Value*>(a), int(lda), pivots,
+                 static_cast<Value*>(b), int(ldb), info);
+  });
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDnXgeqrf_bufferSize(
+    cusolverDnHandle_t handle, cusolverDnParams_t parameters, std::int64_t m, std::int64_t n,
+    cudaDataType, const void*, std::int64_t lda, cudaDataType, const void*, cudaDataType,
+    std::size_t* device_bytes, std::size_t* host_bytes) {
+  using namespace cuda_on_cpu::lapack;
+  return report_bytes(handle, is_matrix(m, n, lda) && parameters != nullptr, device_bytes,
+                      host_bytes);
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDnXgeqrf(
+    cusolverDnHandle_t handle, cusolverDnParams_t parameters, std::int64_t m, std::int64_t n,
+    cudaDataType type, void* a, std::int64_t lda, cudaDataType type_tau, void* tau,
+    cudaDataType compute, void* room, std::size_t room_bytes, void*, std::size_t, int* info) {
+  using namespace cuda_on_cpu::lapack;
+  if (parameters == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;
+  if (type != type_tau || type != compute) return CUSOLVER_STATUS_INVALID_VALUE;
+  return with_type(type, {m, n, lda}, [&](auto zero) {
+    using Value = decltype(zero);
+    return geqrf(handle, int(m), int(n), static_cast<Value*>(a), int(lda), static_cast<Value*>(tau),
+                 room_of<Value>(room, room_bytes), info);
+  });
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDnXtrtri_bufferSize(
+    cusolverDnHandle_t handle, cublasFillMode_t part, cublasDiagType_t, std::int64_t n,
+    cudaDataType, void*, std::int64_t lda, std::size_t* device_bytes, std::size_t* host_bytes) {
+  using namespace cuda_on_cpu::lapack;
+  return report_bytes(handle, is_part(part) && is_matrix(n, n, lda), device_bytes, host_bytes);
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t
+cusolverDnXtrtri(cusolverDnHandle_t handle, cublasFillMode_t part, cublasDiagType_t diagonal,
+                 std::int64_t n, cudaDataType type, void* a, std::int64_t lda, void* room,
+                 std::size_t room_bytes, void*, std::size_t, int* info) {
+  using namespace cuda_on_cpu::lapack;
+  return with_type(type, {n, lda}, [&](auto zero) {
+    using Value = decltype(zero);
+    return trtri(handle, part, diagonal, int(n), static_cast<Value*>(a), int(lda),
+                 room_of<Value>(room, room_bytes), info);
+  });
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDnXsytrs_bufferSize(
+    cusolverDnHandle_t handle, cublasFillMode_t part, std::int64_t n, std::int64_t columns,
+    cudaDataType, const void*, std::int64_t lda, const std::int64_t*, cudaDataType, void*,
+    std::int64_t ldb, std::size_t* device_bytes, std::size_t* host_bytes) {
+  using namespace cuda_on_cpu::lapack;
+  return report_bytes(handle, is_part(part) && is_matrix(n, n, lda) && is_matrix(n, columns, ldb),
+                      device_bytes, host_bytes);
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t
+cusolverDnXsytrs(cusolverDnHandle_t handle, cublasFillMode_t part, std::int64_t n,
+                 std::int64_t columns, cudaDataType type, const void* a, std::int64_t lda,
+                 const std::int64_t* pivots, cudaDataType type_b, void* b, std::int64_t ldb,
+                 void* room, std::size_t room_bytes, void*, std::size_t, int* info) {
+  using namespace cuda_on_cpu::lapack;
+  if (type != type_b) return CUSOLVER_STATUS_INVALID_VALUE;
+  return with_type(type, {n, columns, lda, ldb}, [&](auto zero) {
+    using Value = decltype(zero);
+    return sytrs(handle, part, int(n), int(columns), static_cast<const Value*>(a), int(lda), pivots,
+                 static_cast<Value*>(b), int(ldb), room_of<Value>(room, room_bytes), info);
+  });
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDnXsyevd_bufferSize(
+    cusolverDnHandle_t handle, cusolverDnParams_t parameters, cusolverEigMode_t mode,
+    cublasFillMode_t part, std::int64_t n, cudaDataType, const void*, std::int64_t lda,
+    cudaDataType, const void*, cudaDataType, std::size_t* device_bytes, std::size_t* host_bytes) {
+  using namespace cuda_on_cpu::lapack;
+  return report_bytes(
+      handle, is_mode(mode) && is_part(part) && is_matrix(n, n, lda) && parameters != nullptr,
+      device_bytes, host_bytes);
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t
+cusolverDnXsyevd(cusolverDnHandle_t handle, cusolverDnParams_t parameters, cusolverEigMode_t mode,
+                 cublasFillMode_t part, std::int64_t n, cudaDataType type, void* a,
+                 std::int64_t lda, cudaDataType type_w, void* w, cudaDataType compute, void* room,
+                 std::size_t room_bytes, void*, std::size_t, int* info) {
+  using namespace cuda_on_cpu::lapack;
+  if (parameters == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;
+  if (type != compute || type_w != part_of(type)) return CUSOLVER_STATUS_INVALID_VALUE;
+  return with_type(type, {n, lda}, [&](auto zero) {
+    using Value = decltype(zero);
+    return eigen(handle,
+                 Eigen<Value>{mode, part, int(n), static_cast<Value*>(a), int(lda),
+                              static_cast<Real<Value>*>(w)},
+                 false, room_of<Value>(room, room_bytes), info);
+  });
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDnXsyevdx_bufferSize(
+    cusolverDnHandle_t handle, cusolverDnParams_t parameters, cusolverEigMode_t mode,
+    cusolverEigRange_t, cublasFillMode_t part, std::int64_t n, cudaDataType, const void*,
+    std::int64_t lda, void*, void*, std::int64_t, std::int64_t, std::int64_t*, cudaDataType,
+    const void*, cudaDataType, std::size_t* device_bytes, std::size_t* host_bytes) {
+  using namespace cuda_on_cpu::lapack;
+  return report_bytes(
+      handle, is_mode(mode) && is_part(part) && is_matrix(n, n, lda) && parameters != nullptr,
+      device_bytes, host_bytes);
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDnXsyevdx(
+    cusolverDnHandle_t handle, cusolverDnParams_t parameters, cusolverEigMode_t mode,
+    cusolverEigRange_t range, cublasFillMode_t part, std::int64_t n, cudaDataType type, void* a,
+    std::int64_t lda, void* low, void* high, std::int64_t first, std::int64_t last,
+    std::int64_t* found, cudaDataType type_w, void* w, cudaDataType compute, void* room,
+    std::size_t room_bytes, void*, std::size_t, int* info) {
+  using namespace cuda_on_cpu::lapack;
+  if (parameters == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;
+  if (type != compute || type_w != part_of(type)) return CUSOLVER_STATUS_INVALID_VALUE;
+  return with_type(type, {n, lda}, [&](auto zero) {
+    using Value = decltype(zero);
+    return selected_eigen(
+        handle,
+        Eigen<Value>{mode, part, int(n), static_cast<Value*>(a), int(lda),
+                     static_cast<Real<Value>*>(w)},
+        false,
+        Selection<Value>{range, bound<Value>(range, low), bound<Value>(range, high), first, last},
+        found, room_of<Value>(room, room_bytes), info);
+  });
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDnXsyevBatched_bufferSize(
+    cusolverDnHandle_t handle, cusolverDnParams_t parameters, cusolverEigMode_t mode,
+    cublasFillMode_t part, std::int64_t n, cudaDataType, const void*, std::int64_t lda,
+    cudaDataType, const void*, cudaDataType, std::size_t* device_bytes, std::size_t* host_bytes,
+    std::int64_t batches) {
+  using namespace cuda_on_cpu::lapack;
+  return report_bytes(handle,
+                      is_mode(mode) && is_part(part) && is_matrix(n, n, lda) && batches >= 0 &&
+                          parameters != nullptr,
+                      device_bytes, host_bytes);
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDnXsyevBatched(
+    cusolverDnHandle_t handle, cusolverDnParams_t parameters, cusolverEigMode_t mode,
+    cublasFillMode_t part, std::int64_t n, cudaDataType type, void* a, std::int64_t lda,
+    cudaDataType type_w, void* w, cudaDataType compute, void* room, std::size_t room_bytes, void*,
+    std::size_t, int* info, std::int64_t batches) {
+  using namespace cuda_on_cpu::lapack;
+  if (parameters == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;
+  if (type != compute || type_w != part_of(type)) return CUSOLVER_STATUS_INVALID_VALUE;
+  return with_type(type, {n, lda, batches}, [&](auto zero) {
+    using Value = decltype(zero);
+    return jacobi_eigen(handle,
+                        Eigen<Value>{mode, part, int(n), static_cast<Value*>(a), int(lda),
+                                     static_cast<Real<Value>*>(w)},
+                        false, room_of<Value>(room, room_bytes), info, &of_batches(), int(batches),
+                        true);
+  });
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDnXgesvd_bufferSize(
+    cusolverDnHandle_t handle, cusolverDnParams_t parameters, signed char, signed char,
+    std::int64_t m, std::int64_t n, cudaDataType, const void*, std::int64_t lda, cudaDataType,
+    const void*, cudaDataType, const void*, std::int64_t, cudaDataType, const void*, std::int64_t,
+    cudaDataType, std::size_t* device_bytes, std::size_t* host_bytes) {
+  using namespace cuda_on_cpu::lapack;
+  return report_bytes(handle, is_matrix(m, n, lda) && m >= n && parameters != nullptr, device_bytes,
+                      host_bytes);
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDnXgesvd(
+    cusolverDnHandle_t handle, cusolverDnParams_t parameters, signed char of_u, signed char of_v,
+    std::int64_t m, std::int64_t n, cudaDataType type, void* a, std::int64_t lda,
+    cudaDataType type_s, void* s, cudaDataType type_u, void* u, std::int64_t ldu,
+    cudaDataType type_v, void* v, std::int64_t ldv, cudaDataType compute, void* room,
+    std::size_t room_bytes, void*, std::size_t, int* info) {
+  using namespace cuda_on_cpu::lapack;
+  if (parameters == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;
+  if (type != compute || type != type_u || type != type_v || type_s != part_of(type))
+    return CUSOLVER_STATUS_INVALID_VALUE;
+  return with_type(type, {m, n, lda, ldu, ldv}, [&](auto zero) {
+    using Value = decltype(zero);
+    return gesvd(handle, of_u, of_v, int(m), int(n), static_cast<Value*>(a), int(lda),
+                 static_cast<Real<Value>*>(s), static_cast<Value*>(u), int(ldu),
+                 static_cast<Value*>(v), int(ldv), room_of<Value>(room, room_bytes),
+                 static_cast<Real<Value>*>(nullptr), info);
+  });
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDnXgesvdp_bufferSize(
+    cusolverDnHandle_t handle, cusolverDnParams_t parameters, cusolverEigMode_t mode, int,
+    std::int64_t m, std::int64_t n, cudaDataType, const void*, std::int64_t lda, cudaDataType,
+    const void*, cudaDataType, const void*, std::int64_t, cudaDataType, const void*, std::int64_t,
+    cudaDataType, std::size_t* device_bytes, std::size_t* host_bytes) {
+  using namespace cuda_on_cpu::lapack;
+  return report_bytes(handle, is_mode(mode) && is_matrix(m, n, lda) && parameters != nullptr,
+                      device_bytes, host_bytes);
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDnXgesvdp(
+    cusolverDnHandle_t handle, cusolverDnParams_t parameters, cusolverEigMode_t mode, int economic,
+    std::int64_t m, std::int64_t n, cudaDataType type, void* a, std::int64_t lda,
+    cudaDataType type_s, void* s, cudaDataType type_u, void* u, std::int64_t ldu,
+    cudaDataType type_v, void* v, std::int64_t ldv, cudaDataType compute, void* room,
+    std::size_t room_bytes, void*, std::size_t, int* info, double* perturbation) {
+  using namespace cuda_on_cpu::lapack;
+  if (parameters == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;
+  if (type != compute || type != type_u || type != type_v || type_s != part_of(type))
+    return CUSOLVER_STATUS_INVALID_VALUE;
+  return with_type(type, {m, n, lda, ldu, ldv}, [&](auto zero) {
+    using Value = decltype(zero);
+    return gesvdp(handle,
+                  Svd<Value>{mode, economic != 0, int(m), int(n), static_cast<Value*>(a), int(lda),
+                             static_cast<Real<Value>*>(s), static_cast<Value*>(u), int(ldu),
+                             static_cast<Value*>(v), int(ldv)},
+                  room_of<Value>(room, room_bytes), info, perturbation);
+  });
+}
+// Only right eigenvectors are covered.
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDnXgeev_bufferSize(
+    cusolverDnHandle_t handle, cusolverDnParams_t parameters, cusolverEigMode_t left,
+    cusolverEigMode_t right, std::int64_t n, cudaDataType, const void*, std::int64_t lda,
+    cudaDataType, const void*, cudaDataType, const void*, std::int64_t, cudaDataType, const void*,
+    std::int64_t, cudaDataType, std::size_t* device_bytes, std::size_t* host_bytes) {
+  using namespace cuda_on_cpu::lapack;
+  return report_bytes(
+      handle, is_mode(left) && is_mode(right) && is_matrix(n, n, lda) && parameters != nullptr,
+      device_bytes, host_bytes);
+}
+template <typename = void>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t
+cusolverDnXgeev(cusolverDnHandle_t handle, cusolverDnParams_t parameters, cusolverEigMode_t left,
+                cusolverEigMode_t right, std::int64_t n, cudaDataType type, void* a,
+                std::int64_t lda, cudaDataType type_w, void* w, cudaDataType, void*, std::int64_t,
+                cudaDataType type_v, void* v, std::int64_t ldv, cudaDataType compute, void* room,
+                std::size_t room_bytes, void*, std::size_t, int* info) {
+  using namespace cuda_on_cpu::lapack;
+  if (parameters == nullptr || type != compute || type != type_v || !fits_eigenvalues(type, type_w))
+    return CUSOLVER_STATUS_INVALID_VALUE;
+  if (left != CUSOLVER_EIG_MODE_NOVECTOR) return CUSOLVER_STATUS_NOT_SUPPORTED;
+  return with_type(type, {n, lda, ldv}, [&](auto zero) {
+    using Value = decltype(zero);
+    return geev(handle, right, int(n), static_cast<Value*>(a), int(lda),
+                static_cast<Real<Value>*>(w), type_w != type, static_cast<Value*>(v), int(ldv),
+                room_of<Value>(room, room_bytes), info);
+  });
 }

@@ -15,6 +15,7 @@ enum cudaDataType {
   CUDA_C_32F = 4,
   CUDA_C_64F = 5,
   CUDA_C_16F = 6,
+  CUDA_C_8I = 7,
   CUDA_R_8U = 8,
   CUDA_R_32I = 10,
   CUDA_R_16BF = 14,
@@ -23,3 +24,23 @@ enum cudaDataType {
   CUDA_R_8F_E5M2 = 29
 };
 using cudaDataType_t = cudaDataType;
+
+/// When a library may emulate an arithmetic by another one.
+enum cudaEmulationStrategy {
+  CUDA_EMULATION_STRATEGY_DEFAULT = 0,
+  CUDA_EMULATION_STRATEGY_PERFORMANT = 1,
+  CUDA_EMULATION_STRATEGY_EAGER = 2
+};
+using cudaEmulationStrategy_t = cudaEmulationStrategy;
+enum cudaEmulationMantissaControl {
+  CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC = 0,
+  CUDA_EMULATION_MANTISSA_CONTROL_FIXED = 1
+};
+using cudaEmulationMantissaControl_t = cudaEmulationMantissaControl;
+enum cudaEmulationSpecialValuesSupport {
+  CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT = 0xFFFF,
+  CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_NONE = 0,
+  CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_INFINITY = 1,
+  CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_NAN = 2
+};
+using cudaEmulationSpecialValuesSupport_t = cudaEmulationSpecialValuesSupport;

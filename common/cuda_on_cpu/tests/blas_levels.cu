@@ -4,63 +4,19 @@
 
 #include <cublas_v2.h>
 
+#include <algorithm>
 #include <cmath>
-#include <complex>
+#include <cstdint>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "device.hpp"
+#include "wide_matrices.hpp"
 
 using tap::check;
 using tap::Device;
 using tap::expect;
 using tap::expect_equal;
-
-using Complex = std::complex<double>;
-
-// --- Values of each type as complex values of double precision
-
-template <typename T>
-constexpr bool is_complex = std::is_same_v<T, cuComplex> || std::is_same_v<T, cuDoubleComplex>;
-template <typename T>
-using RealOf =
-    std::conditional_t<std::is_same_v<T, float> || std::is_same_v<T, cuComplex>, float, double>;
-
-template <typename T>
-Complex wide(T x) {
-  if constexpr (is_complex<T>)
-    return {x.x, x.y};
-  else
-    return x;
-}
-template <typename T>
-T narrow(Complex x) {
-  using Real = RealOf<T>;
-  if constexpr (is_complex<T>)
-    return {static_cast<Real>(x.real()), static_cast<Real>(x.imag())};
-  else
-    return static_cast<T>(x.real());
-}
-template <typename T>
-T random_number() {
-  const auto part = [] { return tap::random_value(-1.0, 1.0); };
-  return narrow<T>({part(), is_complex<T> ? part() : 0});
-}
-template <typename T>
-std::vector<T> random_numbers(std::size_t count) {
-  std::vector<T> values(count);
-  for (T& value : values) value = random_number<T>();
-  return values;
-}
-template <typename T>
-void expect_close(T found, Complex expected, const std::string& what,
-                  tap::Location place = tap::Location::current()) {
-  const double tolerance = std::is_same_v<RealOf<T>, float> ? 1e-4 : 1e-12;
-  if (!(std::abs(wide(found) - expected) <= tolerance * (1 + std::abs(expected))))
-    tap::complain(what + " is " + tap::shown(wide(found)) + " instead of " + tap::shown(expected),
-                  place);
-}
 
 // --- A call chosen by the type of its first argument: axpy(T{}, handle, ...)
 
@@ -161,69 +117,6 @@ struct Handle {
   cublasHandle_t it = nullptr;
 };
 
-/// Calls a function template for each type.
-#define FOR_EACH_TYPE(function) \
-  function<float>();            \
-  function<double>();           \
-  function<cuComplex>();        \
-  function<cuDoubleComplex>()
-
-constexpr cublasOperation_t operations[] = {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C};
-constexpr cublasFillMode_t triangles[] = {CUBLAS_FILL_MODE_LOWER, CUBLAS_FILL_MODE_UPPER};
-constexpr cublasSideMode_t sides[] = {CUBLAS_SIDE_LEFT, CUBLAS_SIDE_RIGHT};
-constexpr cublasDiagType_t diagonals[] = {CUBLAS_DIAG_NON_UNIT, CUBLAS_DIAG_UNIT};
-
-/// A matrix in double precision, with operations.
-struct Matrix {
-  int rows, columns;
-  std::vector<Complex> elements;
-
-  Matrix(int rows, int columns)
-      : rows(rows), columns(columns), elements(static_cast<std::size_t>(rows) * columns) {}
-  Complex& operator()(int i, int j) { return elements[i + static_cast<std::size_t>(j) * rows]; }
-  Complex operator()(int i, int j) const {
-    return elements[i + static_cast<std::size_t>(j) * rows];
-  }
-  Matrix after(cublasOperation_t op) const {
-    if (op == CUBLAS_OP_N) return *this;
-    Matrix result(columns, rows);
-    for (int i = 0; i < rows; ++i)
-      for (int j = 0; j < columns; ++j)
-        result(j, i) = op == CUBLAS_OP_T ? (*this)(i, j) : std::conj((*this)(i, j));
-    return result;
-  }
-  friend Matrix operator*(const Matrix& a, const Matrix& b) {
-    Matrix result(a.rows, b.columns);
-    for (int i = 0; i < a.rows; ++i)
-      for (int j = 0; j < b.columns; ++j)
-        for (int k = 0; k < a.columns; ++k) result(i, j) += a(i, k) * b(k, j);
-    return result;
-  }
-};
-/// A matrix from columns that are `stride` elements apart.
-template <typename T>
-Matrix matrix_of(const std::vector<T>& values, int rows, int columns, int stride) {
-  Matrix result(rows, columns);
-  for (int j = 0; j < columns; ++j)
-    for (int i = 0; i < rows; ++i) result(i, j) = wide(values[i + j * stride]);
-  return result;
-}
-enum class Kind { symmetric, hermitian, triangular };
-/// The full matrix represented by one triangle.
-Matrix completed(const Matrix& a, cublasFillMode_t uplo, Kind kind, bool unit = false) {
-  Matrix result(a.rows, a.rows);
-  for (int i = 0; i < a.rows; ++i)
-    for (int j = 0; j < a.rows; ++j) {
-      const bool is_stored = uplo == CUBLAS_FILL_MODE_LOWER ? i >= j : i <= j;
-      if (is_stored)
-        result(i, j) = unit && i == j                      ? 1
-                       : kind == Kind::hermitian && i == j ? Complex(a(i, i).real())
-                                                           : a(i, j);
-      else if (kind != Kind::triangular)
-        result(i, j) = kind == Kind::hermitian ? std::conj(a(j, i)) : a(j, i);
-    }
-  return result;
-}
 /// A vector as a matrix with one column. Element i is at i times the stride, counted from the other
 /// end if the stride is negative.
 template <typename T>
@@ -245,14 +138,6 @@ void expect_vector(const std::vector<T>& found, int stride, const Matrix& expect
     expect_close(narrow<T>(values(i, 0)), expected(i, 0), what + "[" + std::to_string(i) + "]",
                  place);
 }
-template <typename T>
-void expect_matrix(const std::vector<T>& found, int stride, const Matrix& expected,
-                   const std::string& what, tap::Location place = tap::Location::current()) {
-  for (int j = 0; j < expected.columns; ++j)
-    for (int i = 0; i < expected.rows; ++i)
-      expect_close(found[i + j * stride], expected(i, j), what, place);
-}
-
 // --- Level 1
 
 template <typename T>
@@ -769,53 +654,6 @@ void expect_factors() {
 }
 TEST(factors_and_inverses_in_batches) { FOR_EACH_TYPE(expect_factors); }
 
-/// The residual of a least-squares solution must be orthogonal to the columns of A. The factor R
-/// must satisfy R^H R = A^H A.
-template <typename T>
-void expect_least_squares() {
-  const Handle handle;
-  constexpr int m = 7, n = 4, lda = 8, columns = 2, batches = 2, size = lda * n;
-  const auto a = random_numbers<T>(size * batches), b = random_numbers<T>(lda * columns * batches);
-  const Device<T> on_a(a), on_b(b), only_a(a), tau(n * batches);
-  std::vector<T*> as, bs, alone, taus;
-  for (int i = 0; i < batches; ++i) {
-    as.push_back(on_a.get() + i * size);
-    alone.push_back(only_a.get() + i * size);
-    bs.push_back(on_b.get() + i * lda * columns);
-    taus.push_back(tau.get() + i * n);
-  }
-  const Device<T*> all_a(as), all_b(bs), all_alone(alone), all_taus(taus);
-  const Device<int> singular(batches);
-  int status = 1;
-  gelsBatched(T{}, handle.it, CUBLAS_OP_N, m, n, columns, all_a.get(), lda, all_b.get(), lda,
-              &status, singular.get(), batches);
-  expect_equal(status, 0);
-  expect_equal(singular.to_host(), std::vector<int>(batches, 0));
-  geqrfBatched(T{}, handle.it, m, n, all_alone.get(), lda, all_taus.get(), &status, batches);
-  expect_equal(status, 0);
-  const auto solved = on_b.to_host(), factors = only_a.to_host();
-  for (int i = 0; i < batches; ++i) {
-    const auto part = [&](const std::vector<T>& of, int width) {
-      return std::vector<T>(of.begin() + i * width, of.begin() + (i + 1) * width);
-    };
-    const Matrix left = matrix_of(part(a, size), m, n, lda);
-    Matrix residual = matrix_of(part(b, lda * columns), m, columns, lda);
-    const Matrix product = left * matrix_of(part(solved, lda * columns), n, columns, lda);
-    for (std::size_t e = 0; e < product.elements.size(); ++e)
-      residual.elements[e] -= product.elements[e];
-    const Matrix normal = left.after(CUBLAS_OP_C) * residual;
-    for (const auto element : normal.elements)
-      expect(std::abs(element) < 2e-3, "the residual is orthogonal to the columns of A");
-    Matrix upper = matrix_of(part(factors, size), n, n, lda);
-    for (int row = 0; row < n; ++row)
-      for (int column = 0; column < row; ++column) upper(row, column) = 0;
-    const Matrix found = upper.after(CUBLAS_OP_C) * upper, gram = left.after(CUBLAS_OP_C) * left;
-    for (std::size_t e = 0; e < gram.elements.size(); ++e)
-      expect(std::abs(found.elements[e] - gram.elements[e]) < 2e-3, "R^H R equals A^H A");
-  }
-}
-TEST(least_squares_in_batches) { FOR_EACH_TYPE(expect_least_squares); }
-
 template <typename T>
 void expect_other_calls() {
   const Handle handle;
@@ -852,6 +690,185 @@ void expect_other_calls() {
   }
 }
 TEST(sums_diagonals_and_triangles) { FOR_EACH_TYPE(expect_other_calls); }
+
+/// The product H(0) H(1) ... of the reflections that a factorisation stores below the diagonal.
+template <typename T>
+Matrix product_of_reflections(const Matrix& a, const std::vector<T>& tau) {
+  Matrix q(a.rows, a.rows);
+  for (int i = 0; i < a.rows; ++i) q(i, i) = 1;
+  for (int k = 0; k < std::min(a.rows, a.columns); ++k) {
+    Matrix v(a.rows, 1), h(a.rows, a.rows);
+    for (int i = k; i < a.rows; ++i) v(i, 0) = i == k ? Complex(1) : a(i, k);
+    for (int i = 0; i < a.rows; ++i)
+      for (int j = 0; j < a.rows; ++j)
+        h(i, j) = (i == j ? 1. : 0.) - wide(tau[k]) * v(i, 0) * std::conj(v(j, 0));
+    q = q * h;
+  }
+  return q;
+}
+template <typename T>
+void expect_orthogonal_batches(int m, int n) {
+  const Handle handle;
+  const int lda = m + 2, least = std::min(m, n);
+  constexpr int batches = 3;
+  const auto a = random_numbers<T>(lda * n * batches);
+  const Device<T> on_a(a), on_tau(least * batches);
+  std::vector<T*> as, taus;
+  for (int i = 0; i < batches; ++i) {
+    as.push_back(on_a.get() + i * lda * n);
+    taus.push_back(on_tau.get() + i * least);
+  }
+  const Device<T*> all_a(as), all_tau(taus);
+  int status = 1;
+  geqrfBatched(T{}, handle.it, m, n, all_a.get(), lda, all_tau.get(), &status, batches);
+  expect_equal(status, 0);
+  const auto found = on_a.to_host(), tau = on_tau.to_host();
+  for (int i = 0; i < batches; ++i) {
+    const std::vector<T> one(found.begin() + i * lda * n, found.begin() + (i + 1) * lda * n),
+        before(a.begin() + i * lda * n, a.begin() + (i + 1) * lda * n);
+    const Matrix factors = matrix_of(one, m, n, lda);
+    const Matrix q = product_of_reflections(
+        factors, std::vector<T>(tau.begin() + i * least, tau.begin() + (i + 1) * least));
+    Matrix r = factors;
+    for (int column = 0; column < n; ++column)
+      for (int row = column + 1; row < m; ++row) r(row, column) = 0;
+    expect_matrix(before, lda, q * r, "Q R");
+    for (int column = 0; column < n; ++column)
+      for (int row = m; row < lda; ++row)
+        expect_equal(wide(one[row + column * lda]), wide(before[row + column * lda]));
+  }
+}
+template <typename T>
+void expect_orthogonal_factors() {
+  expect_orthogonal_batches<T>(1, 1);
+  expect_orthogonal_batches<T>(7, 4);
+  expect_orthogonal_batches<T>(3, 6);
+}
+TEST(orthogonal_factors_in_batches) { FOR_EACH_TYPE(expect_orthogonal_factors); }
+
+template <typename T>
+void expect_least_squares() {
+  const Handle handle;
+  constexpr int m = 9, n = 4, columns = 2, lda = 10, ldc = 11, batches = 3;
+  auto a = random_numbers<T>(lda * n * batches);
+  // The last matrix does not have full rank.
+  for (int i = 0; i < lda; ++i) a[i + lda * (n * 2 + 2)] = T{};
+  const auto c = random_numbers<T>(ldc * columns * batches);
+  const Device<T> on_a(a), on_c(c);
+  std::vector<T*> as, cs;
+  for (int i = 0; i < batches; ++i) {
+    as.push_back(on_a.get() + i * lda * n);
+    cs.push_back(on_c.get() + i * ldc * columns);
+  }
+  const Device<T*> all_a(as), all_c(cs);
+  const Device<int> infos(batches);
+  int status = 1;
+  gelsBatched(T{}, handle.it, CUBLAS_OP_N, m, n, columns, all_a.get(), lda, all_c.get(), ldc,
+              &status, infos.get(), batches);
+  expect_equal(status, 0);
+  expect_equal(infos.to_host(), std::vector<int>{0, 0, 3});
+  const auto found = on_c.to_host();
+  for (int i = 0; i < batches - 1; ++i) {
+    const auto part = [&](const std::vector<T>& of, int width) {
+      return std::vector<T>(of.begin() + i * width, of.begin() + (i + 1) * width);
+    };
+    // The residual is orthogonal to the columns of A.
+    const Matrix of = matrix_of(part(a, lda * n), m, n, lda);
+    Matrix rest = of * matrix_of(part(found, ldc * columns), n, columns, ldc);
+    const Matrix sides = matrix_of(part(c, ldc * columns), m, columns, ldc);
+    for (std::size_t e = 0; e < rest.elements.size(); ++e) rest.elements[e] -= sides.elements[e];
+    for (const Complex element : (of.after(CUBLAS_OP_C) * rest).elements)
+      expect_close(narrow<T>(element), 0, "the normal equation");
+  }
+}
+TEST(least_squares_in_batches) { FOR_EACH_TYPE(expect_least_squares); }
+
+TEST(orthogonal_batches_that_cannot_be_are_refused) {
+  const Handle handle;
+  const Device<double*> addresses(std::vector<double*>(1, nullptr));
+  int info = 0;
+  const auto factors = [&](int m, int n, int lda, int batches) {
+    return cublasDgeqrfBatched(handle, m, n, addresses.get(), lda, addresses.get(), &info, batches);
+  };
+  expect(factors(-1, 4, 4, 1) == CUBLAS_STATUS_INVALID_VALUE, "no rows");
+  expect_equal(info, -1);
+  expect(factors(4, -1, 4, 1) == CUBLAS_STATUS_INVALID_VALUE, "no columns");
+  expect_equal(info, -2);
+  expect(factors(4, 4, 3, 1) == CUBLAS_STATUS_INVALID_VALUE, "columns overlap");
+  expect_equal(info, -4);
+  expect(factors(4, 4, 4, 0) == CUBLAS_STATUS_SUCCESS, "no matrices");
+  expect_equal(info, 0);
+  const auto solved = [&](cublasOperation_t op, int m, int n, int ldc) {
+    return cublasDgelsBatched(handle, op, m, n, 1, addresses.get(), 9, addresses.get(), ldc, &info,
+                              nullptr, 1);
+  };
+  expect(solved(CUBLAS_OP_N, 4, 4, 3) == CUBLAS_STATUS_INVALID_VALUE, "columns overlap");
+  expect_equal(info, -8);
+  expect(solved(CUBLAS_OP_T, 4, 4, 4) == CUBLAS_STATUS_NOT_SUPPORTED, "no transposed systems");
+  expect(solved(CUBLAS_OP_N, 3, 4, 4) == CUBLAS_STATUS_NOT_SUPPORTED, "more unknowns than rows");
+}
+
+/// The products of two groups of different shapes, with 32-bit and 64-bit sizes.
+template <typename T, typename Int, typename Call>
+void expect_groups(Call call) {
+  const Handle handle;
+  const cublasOperation_t op_a[] = {CUBLAS_OP_N, CUBLAS_OP_T}, op_b[] = {CUBLAS_OP_T, CUBLAS_OP_N};
+  const Int m[] = {3, 5}, n[] = {4, 2}, k[] = {2, 6}, sizes[] = {2, 1}, stride[] = {7, 8};
+  const T alpha[] = {2, -1}, beta[] = {0, 1};
+  const auto a = random_numbers<T>(8 * 8 * 3), b = random_numbers<T>(8 * 8 * 3),
+             c = random_numbers<T>(8 * 8 * 3);
+  const Device<T> on_a(a), on_b(b), on_c(c);
+  std::vector<const T*> as, bs;
+  std::vector<T*> cs;
+  for (int i = 0; i < 3; ++i) {
+    as.push_back(on_a.get() + 64 * i);
+    bs.push_back(on_b.get() + 64 * i);
+    cs.push_back(on_c.get() + 64 * i);
+  }
+  const Device<const T*> all_a(as), all_b(bs);
+  const Device<T*> all_c(cs);
+  expect(call(handle.it, op_a, op_b, m, n, k, alpha, all_a.get(), stride, all_b.get(), stride, beta,
+              all_c.get(), stride, Int{2}, sizes) == CUBLAS_STATUS_SUCCESS,
+         "groups are multiplied");
+  const auto found = on_c.to_host();
+  for (int i = 0; i < 3; ++i) {
+    const int g = i / 2, ld = static_cast<int>(stride[g]);
+    const auto part = [&](const std::vector<T>& of) {
+      return std::vector<T>(of.begin() + 64 * i, of.begin() + 64 * (i + 1));
+    };
+    const auto shape = [&](const std::vector<T>& of, cublasOperation_t op, Int rows, Int columns) {
+      const bool plain = op == CUBLAS_OP_N;
+      return matrix_of(part(of), static_cast<int>(plain ? rows : columns),
+                       static_cast<int>(plain ? columns : rows), ld)
+          .after(op);
+    };
+    Matrix expected = shape(a, op_a[g], m[g], k[g]) * shape(b, op_b[g], k[g], n[g]);
+    for (int row = 0; row < expected.rows; ++row)
+      for (int column = 0; column < expected.columns; ++column)
+        expected(row, column) = Complex(alpha[g]) * expected(row, column) +
+                                Complex(beta[g]) * wide(part(c)[row + column * ld]);
+    expect_matrix(part(found), ld, expected, "a product of a group");
+  }
+  const Int overlapping[] = {7, 4};
+  expect(call(handle.it, op_a, op_b, m, n, k, alpha, all_a.get(), stride, all_b.get(), stride, beta,
+              all_c.get(), overlapping, Int{2}, sizes) == CUBLAS_STATUS_INVALID_VALUE,
+         "columns overlap");
+  expect_equal(on_c.to_host(), found);
+}
+TEST(products_in_groups) {
+  expect_groups<float, int>([](auto... all) { return cublasSgemmGroupedBatched(all...); });
+  expect_groups<double, int>([](auto... all) { return cublasDgemmGroupedBatched(all...); });
+  expect_groups<double, std::int64_t>(
+      [](auto... all) { return cublasDgemmGroupedBatched_64(all...); });
+  expect_groups<float, int>([](cublasHandle_t handle, auto op_a, auto op_b, auto m, auto n, auto k,
+                               auto alpha, auto a, auto lda, auto b, auto ldb, auto beta, auto c,
+                               auto ldc, auto count, auto sizes) {
+    return cublasGemmGroupedBatchedEx(
+        handle, op_a, op_b, m, n, k, alpha, reinterpret_cast<const void* const*>(a), CUDA_R_32F,
+        lda, reinterpret_cast<const void* const*>(b), CUDA_R_32F, ldb, beta,
+        reinterpret_cast<void* const*>(c), CUDA_R_32F, ldc, count, sizes, CUBLAS_COMPUTE_32F);
+  });
+}
 
 TEST(vectors_and_matrices_are_copied) {
   const auto x = tap::random_values<float>(12, -1, 1);
@@ -903,6 +920,123 @@ TEST(level_1_with_types_as_arguments) {
   const auto added = on_y.to_host();
   for (int i = 0; i < n; ++i)
     tap::expect_near(__half2float(added[i]), 2 * __half2float(x[i]) + __half2float(y[i]), 0.002f);
+}
+
+/// Calls the routines with types as arguments, and those of the type itself: results are equal.
+template <typename T>
+void expect_typed_vectors(cudaDataType type, cudaDataType part) {
+  using Real = RealOf<T>;
+  const Handle handle;
+  constexpr int n = 23, stride = 2, size = n * stride;
+  const auto x = random_numbers<T>(size), y = random_numbers<T>(size);
+  const Device<T> typed_x(x), typed_y(y), plain_x(x), plain_y(y);
+  const auto is_done = [](cublasStatus_t status, tap::Location place = tap::Location::current()) {
+    expect(status == CUBLAS_STATUS_SUCCESS, "the call is accepted", place);
+  };
+  const auto expect_same = [&](tap::Location place = tap::Location::current()) {
+    const auto same = [&](const Device<T>& typed, const Device<T>& plain) {
+      const auto found = typed.to_host(), expected = plain.to_host();
+      for (int i = 0; i < size; ++i) expect_close(found[i], wide(expected[i]), "an element", place);
+    };
+    same(typed_x, plain_x);
+    same(typed_y, plain_y);
+  };
+  T found{}, expected{};
+  is_done(cublasDotEx(handle, n, typed_x.get(), type, stride, typed_y.get(), type, 1, &found, type,
+                      type));
+  dotu(T{}, handle.it, n, plain_x.get(), stride, plain_y.get(), 1, &expected);
+  expect_close(found, wide(expected), "DotEx");
+  is_done(cublasDotcEx_64(handle, n, typed_x.get(), type, stride, typed_y.get(), type, 1, &found,
+                          type, type));
+  dotc(T{}, handle.it, n, plain_x.get(), stride, plain_y.get(), 1, &expected);
+  expect_close(found, wide(expected), "DotcEx");
+  Real size_found = 0, size_expected = 0;
+  is_done(cublasNrm2Ex_64(handle, n, typed_x.get(), type, stride, &size_found, part, part));
+  nrm2(T{}, handle.it, n, plain_x.get(), stride, &size_expected);
+  expect_close(size_found, size_expected, "Nrm2Ex");
+  is_done(cublasAsumEx(handle, n, typed_x.get(), type, stride, &size_found, part, part));
+  asum(T{}, handle.it, n, plain_x.get(), stride, &size_expected);
+  expect_close(size_found, size_expected, "AsumEx");
+  int index = 0, index_expected = 0;
+  std::int64_t long_index = 0;
+  is_done(cublasIamaxEx(handle, n, typed_x.get(), type, stride, &index));
+  amax(T{}, handle.it, n, plain_x.get(), stride, &index_expected);
+  expect_equal(index, index_expected);
+  is_done(cublasIaminEx_64(handle, n, typed_x.get(), type, stride, &long_index));
+  amin(T{}, handle.it, n, plain_x.get(), stride, &index_expected);
+  expect_equal(long_index, index_expected);
+
+  const T alpha = random_number<T>();
+  const Real c = Real(0.6), s = Real(0.8);
+  is_done(cublasAxpyEx_64(handle, n, &alpha, type, typed_x.get(), type, stride, typed_y.get(), type,
+                          -stride, type));
+  axpy(T{}, handle.it, n, &alpha, plain_x.get(), stride, plain_y.get(), -stride);
+  expect_same();
+  is_done(cublasScalEx(handle, n, &alpha, type, typed_x.get(), type, stride, type));
+  scal(T{}, handle.it, n, &alpha, plain_x.get(), stride);
+  expect_same();
+  is_done(cublasRotEx(handle, n, typed_x.get(), type, stride, typed_y.get(), type, 1, &c, &s, part,
+                      type));
+  const T sine = narrow<T>(Complex(s));
+  rot(T{}, handle.it, n, plain_x.get(), stride, plain_y.get(), 1, &c, &sine);
+  expect_same();
+  is_done(cublasSwapEx(handle, n, typed_x.get(), type, -stride, typed_y.get(), type, 1));
+  swap(T{}, handle.it, n, plain_x.get(), -stride, plain_y.get(), 1);
+  expect_same();
+  is_done(cublasCopyEx_64(handle, n, typed_x.get(), type, 1, typed_y.get(), type, stride));
+  copy(T{}, handle.it, n, plain_x.get(), 1, plain_y.get(), stride);
+  expect_same();
+  expect(cublasCopyEx(handle, n, typed_x.get(), type, 1, typed_y.get(), CUDA_R_8I, 1) ==
+             CUBLAS_STATUS_NOT_SUPPORTED,
+         "a copy does not convert");
+}
+TEST(typed_vectors_equal_vectors_of_the_type) {
+  expect_typed_vectors<float>(CUDA_R_32F, CUDA_R_32F);
+  expect_typed_vectors<double>(CUDA_R_64F, CUDA_R_64F);
+  expect_typed_vectors<cuComplex>(CUDA_C_32F, CUDA_R_32F);
+  expect_typed_vectors<cuDoubleComplex>(CUDA_C_64F, CUDA_R_64F);
+}
+
+template <typename T>
+void expect_typed_rotations(cudaDataType type) {
+  const Handle handle;
+  T a = 3, b = 4, c = 0, s = 0;
+  expect(cublasRotgEx(handle, &a, &b, type, &c, &s, type, type) == CUBLAS_STATUS_SUCCESS,
+         "a rotation is found");
+  expect_close(a, 5, "r");
+  expect_close(c, 0.6, "the cosine");
+  expect_close(s, 0.8, "the sine");
+  // The modified rotation makes the second element zero.
+  T d1 = 2, d2 = 3, x1 = 1, parameters[5] = {};
+  const T y1 = 4;
+  expect(cublasRotmgEx(handle, &d1, type, &d2, type, &x1, type, &y1, type, parameters, type,
+                       type) == CUBLAS_STATUS_SUCCESS,
+         "a modified rotation is found");
+  const Device<T> x(std::vector<T>{1}), y(std::vector<T>{4});
+  expect(cublasRotmEx(handle, 1, x.get(), type, 1, y.get(), type, 1, parameters, type, type) ==
+             CUBLAS_STATUS_SUCCESS,
+         "the modified rotation is applied");
+  expect_close(x.to_host()[0], x1, "the first element");
+  expect_close(y.to_host()[0], 0, "the second element");
+}
+TEST(typed_rotations) {
+  expect_typed_rotations<float>(CUDA_R_32F);
+  expect_typed_rotations<double>(CUDA_R_64F);
+}
+
+TEST(settings_are_kept) {
+  const Handle handle;
+  cublasEmulationStrategy_t strategy = CUBLAS_EMULATION_STRATEGY_DEFAULT;
+  expect(
+      cublasSetEmulationStrategy(handle, CUBLAS_EMULATION_STRATEGY_EAGER) == CUBLAS_STATUS_SUCCESS,
+      "a strategy is set");
+  expect(cublasGetEmulationStrategy(handle, &strategy) == CUBLAS_STATUS_SUCCESS, "it is returned");
+  expect_equal(static_cast<int>(strategy), static_cast<int>(CUBLAS_EMULATION_STRATEGY_EAGER));
+  cublasComputeType_t compute{};
+  cublasSetMathMode(handle, CUBLAS_PEDANTIC_MATH);
+  expect(cublasMigrateComputeType(handle, CUDA_C_64F, &compute) == CUBLAS_STATUS_SUCCESS,
+         "a compute type is found");
+  expect_equal(static_cast<int>(compute), static_cast<int>(CUBLAS_COMPUTE_64F_PEDANTIC));
 }
 
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }

@@ -136,6 +136,172 @@ TEST(halves_have_a_function_of_their_own) {
                left[1] * right[3] + left[3] * right[4] + left[5] * right[5]);
 }
 
+/// Products with vectors of 16-bit elements, in a batch whose matrices are strides or addresses
+/// apart.
+template <typename From, typename To, typename Strided, typename Batched>
+void expect_products_with_vectors(Strided strided, Batched batched) {
+  const Handle handle;
+  constexpr int lda = 6, batches = 3, of_a = lda * n, of_x = 2 * n, of_y = 2 * n;
+  const auto a = whole<From>(of_a * batches, 7), x = whole<From>(of_x * batches, 5);
+  const auto y = whole<To>(of_y * batches, 9);
+  const Device<From> on_a(a), on_x(x);
+  const float alpha = 2, beta = -1;
+  for (const bool transposed : {false, true})
+    for (const bool by_addresses : {false, true}) {
+      const Device<To> on_y(y);
+      const int rows = transposed ? n : m, columns = transposed ? m : n;
+      const auto op = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+      std::vector<const From*> as, xs;
+      std::vector<To*> ys;
+      for (int i = 0; i < batches; ++i) {
+        as.push_back(on_a.get() + i * of_a);
+        xs.push_back(on_x.get() + i * of_x);
+        ys.push_back(on_y.get() + i * of_y);
+      }
+      const Device<const From*> all_a(as), all_x(xs);
+      const Device<To*> all_y(ys);
+      expect((by_addresses
+                  ? batched(handle.it, op, m, n, &alpha, all_a.get(), lda, all_x.get(), 2, &beta,
+                            all_y.get(), -2, batches)
+                  : strided(handle.it, op, m, n, &alpha, on_a.get(), lda, of_a, on_x.get(), 2, of_x,
+                            &beta, on_y.get(), -2, of_y, batches)) == CUBLAS_STATUS_SUCCESS,
+             "it is accepted");
+      const auto got = on_y.to_host();
+      for (int b = 0; b < batches; ++b)
+        for (int i = 0; i < rows; ++i) {
+          const int place = b * of_y + 2 * (rows - 1 - i);
+          double sum = -static_cast<double>(y[place]);
+          for (int j = 0; j < columns; ++j)
+            sum += 2 * static_cast<double>(a[b * of_a + (transposed ? j + i * lda : i + j * lda)]) *
+                   static_cast<double>(x[b * of_x + 2 * j]);
+          expect_equal(static_cast<double>(got[place]), sum);
+        }
+    }
+}
+TEST(products_with_vectors_of_16_bits) {
+  expect_products_with_vectors<__half, __half>(
+      [](auto... all) { return cublasHSHgemvStridedBatched(all...); },
+      [](auto... all) { return cublasHSHgemvBatched(all...); });
+  expect_products_with_vectors<__half, float>(
+      [](auto... all) { return cublasHSSgemvStridedBatched(all...); },
+      [](auto... all) { return cublasHSSgemvBatched_64(all...); });
+  expect_products_with_vectors<__nv_bfloat16, __nv_bfloat16>(
+      [](auto... all) { return cublasTSTgemvStridedBatched(all...); },
+      [](auto... all) { return cublasTSTgemvBatched(all...); });
+  expect_products_with_vectors<__nv_bfloat16, float>(
+      [](auto... all) { return cublasTSSgemvStridedBatched_64(all...); },
+      [](auto... all) { return cublasTSSgemvBatched(all...); });
+}
+
+/// Complex products in all forms, which equal the product of the type itself.
+TEST(complex_products_have_several_forms) {
+  const Handle handle;
+  constexpr int size = 8 * 8;
+  std::vector<cuComplex> a(size), b(size), c(size);
+  for (int i = 0; i < size; ++i) {
+    a[i] = {tap::random_value(-1.f, 1.f), tap::random_value(-1.f, 1.f)};
+    b[i] = {tap::random_value(-1.f, 1.f), tap::random_value(-1.f, 1.f)};
+    c[i] = {tap::random_value(-1.f, 1.f), tap::random_value(-1.f, 1.f)};
+  }
+  const Device<cuComplex> on_a(a), on_b(b);
+  const Device<const cuComplex*> all_a(std::vector<const cuComplex*>{on_a.get()}),
+      all_b(std::vector<const cuComplex*>{on_b.get()});
+  const cuComplex alpha = {0.5f, -2}, beta = {-1, 0.25f};
+  const float by = 0.5f, before = -1;
+  const auto op = CUBLAS_OP_C, plain = CUBLAS_OP_N;
+  const auto lower = CUBLAS_FILL_MODE_LOWER;
+  const cudaDataType type = CUDA_C_32F;
+  const auto results = [&](const auto& call) {
+    const Device<cuComplex> on_c(c);
+    expect(call(on_c.get()) == CUBLAS_STATUS_SUCCESS, "it is accepted");
+    std::vector<float> parts;
+    for (const cuComplex element : on_c.to_host()) {
+      parts.push_back(element.x);
+      parts.push_back(element.y);
+    }
+    return parts;
+  };
+  const auto expected = results([&](cuComplex* to) {
+    return cublasCgemm(handle.it, op, plain, 5, 7, 3, &alpha, on_a.get(), 8, on_b.get(), 8, &beta,
+                       to, 8);
+  });
+  expect_equal(results([&](cuComplex* to) {
+                 return cublasCgemmEx(handle.it, op, plain, 5, 7, 3, &alpha, on_a.get(), type, 8,
+                                      on_b.get(), type, 8, &beta, to, type, 8);
+               }),
+               expected);
+  expect_equal(results([&](cuComplex* to) {
+                 return cublasCgemm3mEx_64(handle.it, op, plain, 5, 7, 3, &alpha, on_a.get(), type,
+                                           8, on_b.get(), type, 8, &beta, to, type, 8);
+               }),
+               expected);
+  expect_equal(results([&](cuComplex* to) {
+                 return cublasCgemm3mStridedBatched(handle.it, op, plain, 5, 7, 3, &alpha,
+                                                    on_a.get(), 8, 0, on_b.get(), 8, 0, &beta, to,
+                                                    8, 0, 1);
+               }),
+               expected);
+  expect_equal(results([&](cuComplex* to) {
+                 const Device<cuComplex*> all_c(std::vector<cuComplex*>{to});
+                 const auto status =
+                     cublasCgemm3mBatched(handle.it, op, plain, 5, 7, 3, &alpha, all_a.get(), 8,
+                                          all_b.get(), 8, &beta, all_c.get(), 8, 1);
+                 check(cudaDeviceSynchronize());
+                 return status;
+               }),
+               expected);
+  const auto symmetric = results([&](cuComplex* to) {
+    return cublasCsyrk(handle.it, lower, plain, 5, 3, &alpha, on_a.get(), 8, &beta, to, 8);
+  });
+  expect_equal(results([&](cuComplex* to) {
+                 return cublasCsyrkEx(handle.it, lower, plain, 5, 3, &alpha, on_a.get(), type, 8,
+                                      &beta, to, type, 8);
+               }),
+               symmetric);
+  expect_equal(results([&](cuComplex* to) {
+                 return cublasCsyrk3mEx_64(handle.it, lower, plain, 5, 3, &alpha, on_a.get(), type,
+                                           8, &beta, to, type, 8);
+               }),
+               symmetric);
+  const auto hermitian = results([&](cuComplex* to) {
+    return cublasCherk(handle.it, lower, plain, 5, 3, &by, on_a.get(), 8, &before, to, 8);
+  });
+  expect_equal(results([&](cuComplex* to) {
+                 return cublasCherkEx_64(handle.it, lower, plain, 5, 3, &by, on_a.get(), type, 8,
+                                         &before, to, type, 8);
+               }),
+               hermitian);
+  expect_equal(results([&](cuComplex* to) {
+                 return cublasCherk3mEx(handle.it, lower, plain, 5, 3, &by, on_a.get(), type, 8,
+                                        &before, to, type, 8);
+               }),
+               hermitian);
+  expect(cublasCgemmEx(handle.it, op, plain, 5, 7, 3, &alpha, on_a.get(), CUDA_C_8I, 8, on_b.get(),
+                       CUDA_C_8I, 8, &beta, on_a.get(), type, 8) == CUBLAS_STATUS_NOT_SUPPORTED,
+         "no complex numbers of 8 bits");
+}
+
+TEST(sizes_have_64_bits) {
+  const Handle handle;
+  const auto a = whole<float>(m * k, 7), b = whole<float>(k * n, 5);
+  const Device<float> on_a(a), on_b(b), narrow(m * n), large(m * n);
+  const float alpha = 1, beta = 0;
+  expect(cublasSgemmEx(handle.it, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &alpha, on_a.get(), CUDA_R_32F,
+                       m, on_b.get(), CUDA_R_32F, k, &beta, narrow.get(), CUDA_R_32F,
+                       m) == CUBLAS_STATUS_SUCCESS,
+         "it is accepted");
+  expect(cublasSgemmEx_64(handle.it, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &alpha, on_a.get(),
+                          CUDA_R_32F, m, on_b.get(), CUDA_R_32F, k, &beta, large.get(), CUDA_R_32F,
+                          m) == CUBLAS_STATUS_SUCCESS,
+         "it is accepted with 64-bit sizes");
+  expect_equal(large.to_host(), narrow.to_host());
+  expect(cublasGemmEx_64(handle.it, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &alpha, on_a.get(),
+                         CUDA_R_32F, std::int64_t{1} << 32, on_b.get(), CUDA_R_32F, k, &beta,
+                         large.get(), CUDA_R_32F, m, CUBLAS_COMPUTE_32F,
+                         CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_NOT_SUPPORTED,
+         "a stride that does not fit into 32 bits");
+}
+
 TEST(products_that_cannot_be_are_refused) {
   const Handle handle;
   const float alpha = 1, beta = 0;

@@ -202,7 +202,8 @@ inline bool fits(std::initializer_list<Index> sizes) {
 }
 
 template <typename Work>
-cublasStatus_t in_stream(cublasHandle_t handle, const List<Touched>& touched, Work work) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t in_stream(cublasHandle_t handle, const List<Touched>& touched,
+                                               Work work) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   return library_call(handle->stream, touched, std::move(work)) == cudaSuccess
              ? CUBLAS_STATUS_SUCCESS
@@ -212,8 +213,8 @@ cublasStatus_t in_stream(cublasHandle_t handle, const List<Touched>& touched, Wo
 /// Runs a routine that returns a scalar. The host waits for the result, unless it is stored in
 /// device memory.
 template <typename Result, typename Work>
-cublasStatus_t give(cublasHandle_t handle, Result* result, Touched first, Touched second,
-                    Work work) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t give(cublasHandle_t handle, Result* result, Touched first,
+                                          Touched second, Work work) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   const bool on_host = handle->mode == CUBLAS_POINTER_MODE_HOST;
   const cublasStatus_t status =
@@ -229,8 +230,8 @@ cublasStatus_t give(cublasHandle_t handle, Result* result, Touched first, Touche
 /// \param largest true for the index of the largest element, false for the index of the smallest
 /// element; indices start at 1
 template <typename Value, typename Result>
-cublasStatus_t extreme(cublasHandle_t handle, Index n, const Value* x, Index stride, Result* result,
-                       bool largest) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t extreme(cublasHandle_t handle, Index n, const Value* x,
+                                             Index stride, Result* result, bool largest) {
   const auto v = vector(x, n, stride);
   return give(handle, result, v.touched(), nothing(), [=]() -> Index {
     if (n < 1 || stride < 1) return 0;
@@ -243,8 +244,8 @@ cublasStatus_t extreme(cublasHandle_t handle, Index n, const Value* x, Index str
   });
 }
 template <typename Value>
-cublasStatus_t asum(cublasHandle_t handle, Index n, const Value* x, Index stride,
-                    Real<Value>* result) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t asum(cublasHandle_t handle, Index n, const Value* x,
+                                          Index stride, Real<Value>* result) {
   const auto v = vector(x, n, stride);
   return give(handle, result, v.touched(), nothing(), [=] {
     Real<Value> sum = 0;
@@ -255,8 +256,8 @@ cublasStatus_t asum(cublasHandle_t handle, Index n, const Value* x, Index stride
 /// The Euclidean norm. The elements are scaled, so that their squares neither overflow nor
 /// underflow.
 template <typename Value>
-cublasStatus_t nrm2(cublasHandle_t handle, Index n, const Value* x, Index stride,
-                    Real<Value>* result) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t nrm2(cublasHandle_t handle, Index n, const Value* x,
+                                          Index stride, Real<Value>* result) {
   const auto v = vector(x, n, stride);
   return give(handle, result, v.touched(), nothing(), [=] {
     Real<Value> scale = 0, sum = 1;
@@ -283,8 +284,9 @@ cublasStatus_t nrm2(cublasHandle_t handle, Index n, const Value* x, Index stride
   });
 }
 template <typename Value>
-cublasStatus_t dot(cublasHandle_t handle, Index n, const Value* x, Index stride_x, const Value* y,
-                   Index stride_y, Value* result, bool conjugates) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t dot(cublasHandle_t handle, Index n, const Value* x,
+                                         Index stride_x, const Value* y, Index stride_y,
+                                         Value* result, bool conjugates) {
   const auto v = vector(x, n, stride_x), w = vector(y, n, stride_y);
   return give(handle, result, v.touched(), w.touched(), [=] {
     Value sum{};
@@ -294,8 +296,9 @@ cublasStatus_t dot(cublasHandle_t handle, Index n, const Value* x, Index stride_
   });
 }
 template <typename Value>
-cublasStatus_t axpy(cublasHandle_t handle, Index n, const Value* alpha, const Value* x,
-                    Index stride_x, Value* y, Index stride_y) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t axpy(cublasHandle_t handle, Index n, const Value* alpha,
+                                          const Value* x, Index stride_x, Value* y,
+                                          Index stride_y) {
   const auto v = vector(x, n, stride_x);
   const auto w = vector(y, n, stride_y);
   const auto a = factor(handle, alpha);
@@ -305,8 +308,8 @@ cublasStatus_t axpy(cublasHandle_t handle, Index n, const Value* alpha, const Va
   });
 }
 template <typename Value>
-cublasStatus_t copy(cublasHandle_t handle, Index n, const Value* x, Index stride_x, Value* y,
-                    Index stride_y) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t copy(cublasHandle_t handle, Index n, const Value* x,
+                                          Index stride_x, Value* y, Index stride_y) {
   const auto v = vector(x, n, stride_x);
   const auto w = vector(y, n, stride_y);
   return in_stream(handle, {v.touched(), unread(w.touched())}, [=] {
@@ -314,8 +317,8 @@ cublasStatus_t copy(cublasHandle_t handle, Index n, const Value* x, Index stride
   });
 }
 template <typename Value>
-cublasStatus_t swap(cublasHandle_t handle, Index n, Value* x, Index stride_x, Value* y,
-                    Index stride_y) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t swap(cublasHandle_t handle, Index n, Value* x, Index stride_x,
+                                          Value* y, Index stride_y) {
   const auto v = vector(x, n, stride_x), w = vector(y, n, stride_y);
   return in_stream(handle, {v.touched(), w.touched()}, [=] {
     for (Index i = 0; i < n; ++i) {
@@ -327,7 +330,8 @@ cublasStatus_t swap(cublasHandle_t handle, Index n, Value* x, Index stride_x, Va
 }
 /// \param alpha a factor of the vector's type, or of the corresponding real type
 template <typename Value, typename By>
-cublasStatus_t scal(cublasHandle_t handle, Index n, const By* alpha, Value* x, Index stride) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t scal(cublasHandle_t handle, Index n, const By* alpha, Value* x,
+                                          Index stride) {
   const auto v = vector(x, n, stride);
   const auto a = factor(handle, alpha);
   return in_stream(handle, {a.touched(), v.touched()}, [=] {
@@ -342,8 +346,9 @@ cublasStatus_t scal(cublasHandle_t handle, Index n, const By* alpha, Value* x, I
 }
 /// Applies a Givens rotation: x' = c x + s y, y' = c y - conj(s) x.
 template <typename Value, typename Sine>
-cublasStatus_t rot(cublasHandle_t handle, Index n, Value* x, Index stride_x, Value* y,
-                   Index stride_y, const Real<Value>* cosine, const Sine* sine) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t rot(cublasHandle_t handle, Index n, Value* x, Index stride_x,
+                                         Value* y, Index stride_y, const Real<Value>* cosine,
+                                         const Sine* sine) {
   const auto v = vector(x, n, stride_x), w = vector(y, n, stride_y);
   const auto c = factor(handle, cosine);
   const auto s = factor(handle, sine);
@@ -365,8 +370,8 @@ cublasStatus_t rot(cublasHandle_t handle, Index n, Value* x, Index stride_x, Val
 /// Runs a routine that changes a few scalars, in host or device memory according to the pointer
 /// mode of the handle.
 template <typename Work>
-cublasStatus_t on_numbers(cublasHandle_t handle, std::initializer_list<Touched> numbers,
-                          Work work) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t on_numbers(cublasHandle_t handle,
+                                                std::initializer_list<Touched> numbers, Work work) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (handle->mode == CUBLAS_POINTER_MODE_DEVICE) return in_stream(handle, numbers, work);
   work();
@@ -393,7 +398,8 @@ void host_rotg(Value* a, Value* b, Real<Value>* c, Value* s) {
   set(a, Value{phase.x * norm, phase.y * norm});
 }
 template <typename Value>
-cublasStatus_t rotg(cublasHandle_t handle, Value* a, Value* b, Real<Value>* c, Value* s) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t rotg(cublasHandle_t handle, Value* a, Value* b, Real<Value>* c,
+                                          Value* s) {
   return on_numbers(handle,
                     {matrix(a, 1, 1, 1), matrix(b, 1, 1, 1), unread(matrix(c, 1, 1, 1)),
                      unread(matrix(s, 1, 1, 1))},
@@ -406,8 +412,8 @@ inline void host_rotmg(double* d1, double* d2, double* x1, double y1, double* pa
   cblas_drotmg(d1, d2, x1, y1, parameters);
 }
 template <typename Value>
-cublasStatus_t rotmg(cublasHandle_t handle, Value* d1, Value* d2, Value* x1, const Value* y1,
-                     Value* parameters) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t rotmg(cublasHandle_t handle, Value* d1, Value* d2, Value* x1,
+                                           const Value* y1, Value* parameters) {
   return on_numbers(handle,
                     {matrix(d1, 1, 1, 1), matrix(d2, 1, 1, 1), matrix(x1, 1, 1, 1),
                      matrix(y1, 1, 1, 1), unread(matrix(parameters, 1, 5, 1))},
@@ -416,8 +422,8 @@ cublasStatus_t rotmg(cublasHandle_t handle, Value* d1, Value* d2, Value* x1, con
 /// Applies the modified Givens rotation H. `parameters[0]` is the flag that determines which
 /// elements of H are given.
 template <typename Value>
-cublasStatus_t rotm(cublasHandle_t handle, Index n, Value* x, Index stride_x, Value* y,
-                    Index stride_y, const Value* parameters) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t rotm(cublasHandle_t handle, Index n, Value* x, Index stride_x,
+                                          Value* y, Index stride_y, const Value* parameters) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   const auto v = vector(x, n, stride_x), w = vector(y, n, stride_y);
   const bool on_device = handle->mode == CUBLAS_POINTER_MODE_DEVICE;
@@ -527,10 +533,11 @@ Value kept(Value beta, const Value* y) {
 
 /// Computes y = alpha op(A) x + beta y, for a matrix that provides its elements one by one.
 template <typename Value, typename Matrix>
-cublasStatus_t matrix_vector(cublasHandle_t handle, const Matrix& a, Touched touched,
-                             cublasOperation_t op, Index rows, Index columns, const Value* alpha,
-                             const Value* x, Index stride_x, const Value* beta, Value* y,
-                             Index stride_y) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t matrix_vector(cublasHandle_t handle, const Matrix& a,
+                                                   Touched touched, cublasOperation_t op,
+                                                   Index rows, Index columns, const Value* alpha,
+                                                   const Value* x, Index stride_x,
+                                                   const Value* beta, Value* y, Index stride_y) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (is_any_negative({rows, columns}) || stride_x == 0 || stride_y == 0)
     return CUBLAS_STATUS_INVALID_VALUE;
@@ -553,17 +560,21 @@ cublasStatus_t matrix_vector(cublasHandle_t handle, const Matrix& a, Touched tou
                    });
 }
 template <typename Value>
-cublasStatus_t symmetric_vector(cublasHandle_t handle, const Triangle<const Value>& a,
-                                const Value* alpha, const Value* x, Index stride_x,
-                                const Value* beta, Value* y, Index stride_y) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t symmetric_vector(cublasHandle_t handle,
+                                                      const Triangle<const Value>& a,
+                                                      const Value* alpha, const Value* x,
+                                                      Index stride_x, const Value* beta, Value* y,
+                                                      Index stride_y) {
   if (!a.is_valid()) return CUBLAS_STATUS_INVALID_VALUE;
   return matrix_vector(handle, a, a.touched(), CUBLAS_OP_N, a.n, a.n, alpha, x, stride_x, beta, y,
                        stride_y);
 }
 /// Computes x = op(A) x or, if `solves`, replaces x by the solution y of op(A) y = x.
 template <typename Value>
-cublasStatus_t triangular_vector(cublasHandle_t handle, const Triangle<const Value>& a,
-                                 cublasOperation_t op, Value* x, Index stride, bool solves) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t triangular_vector(cublasHandle_t handle,
+                                                       const Triangle<const Value>& a,
+                                                       cublasOperation_t op, Value* x, Index stride,
+                                                       bool solves) {
   if (!a.is_valid() || stride == 0) return CUBLAS_STATUS_INVALID_VALUE;
   const auto v = vector(x, a.n, stride);
   const bool is_lower = a.lower == (op == CUBLAS_OP_N);
@@ -583,9 +594,10 @@ cublasStatus_t triangular_vector(cublasHandle_t handle, const Triangle<const Val
   });
 }
 template <typename Value>
-cublasStatus_t ger(cublasHandle_t handle, Index m, Index n, const Value* alpha, const Value* x,
-                   Index stride_x, const Value* y, Index stride_y, Value* a, Index lda,
-                   bool conjugates) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t ger(cublasHandle_t handle, Index m, Index n,
+                                         const Value* alpha, const Value* x, Index stride_x,
+                                         const Value* y, Index stride_y, Value* a, Index lda,
+                                         bool conjugates) {
   if (is_any_negative({m, n}) || stride_x == 0 || stride_y == 0 || lda < 1 || lda < m)
     return CUBLAS_STATUS_INVALID_VALUE;
   const auto v = vector(x, m, stride_x), w = vector(y, n, stride_y);
@@ -602,8 +614,9 @@ cublasStatus_t ger(cublasHandle_t handle, Index m, Index n, const Value* alpha, 
 /// Computes A += alpha x x' or, if `y` is given, A += alpha x y' + alpha' y x'. The prime denotes
 /// the transpose, or for Hermitian matrices the conjugate transpose; their diagonal stays real.
 template <typename Value, typename By>
-cublasStatus_t rank_update(cublasHandle_t handle, const Triangle<Value>& a, const By* alpha,
-                           const Value* x, Index stride_x, const Value* y, Index stride_y) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t rank_update(cublasHandle_t handle, const Triangle<Value>& a,
+                                                 const By* alpha, const Value* x, Index stride_x,
+                                                 const Value* y, Index stride_y) {
   if (!a.is_valid() || stride_x == 0 || stride_y == 0) return CUBLAS_STATUS_INVALID_VALUE;
   const bool has_y = y != nullptr;
   const auto v = vector(x, a.n, stride_x), w = vector(y, has_y ? a.n : 0, stride_y);
@@ -706,7 +719,7 @@ struct Gemm {
 };
 
 template <typename Value>
-cublasStatus_t gemm(cublasHandle_t handle, const Gemm<Value>& g) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t gemm(cublasHandle_t handle, const Gemm<Value>& g) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (!g.is_valid()) return CUBLAS_STATUS_INVALID_VALUE;
   if (!g.fits()) return CUBLAS_STATUS_NOT_SUPPORTED;
@@ -718,8 +731,8 @@ cublasStatus_t gemm(cublasHandle_t handle, const Gemm<Value>& g) {
 /// Runs a routine for a batch of matrices whose addresses are in device memory. When the stream
 /// executes the call, `touch(i)` returns the memory ranges of problem i.
 template <typename Each, typename Touch>
-cublasStatus_t batched(cublasHandle_t handle, Index batches, const List<Touched>& arrays,
-                       Touch touch, Each each) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t batched(cublasHandle_t handle, Index batches,
+                                             const List<Touched>& arrays, Touch touch, Each each) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (batches < 0) return CUBLAS_STATUS_INVALID_VALUE;
   const auto all = [=] {
@@ -743,8 +756,9 @@ Touched array(Value* const* addresses, Index batches) {
   return matrix(const_cast<Value* const*>(addresses), 1, batches, 1);
 }
 template <typename Value>
-cublasStatus_t gemm_batched(cublasHandle_t handle, const Gemm<Value>& shape, const Value* const* a,
-                            const Value* const* b, Value* const* c, Index batches) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t gemm_batched(cublasHandle_t handle, const Gemm<Value>& shape,
+                                                  const Value* const* a, const Value* const* b,
+                                                  Value* const* c, Index batches) {
   if (!shape.is_valid()) return CUBLAS_STATUS_INVALID_VALUE;
   if (!shape.fits()) return CUBLAS_STATUS_NOT_SUPPORTED;
   const auto one = [=](Index i) {
@@ -765,8 +779,9 @@ cublasStatus_t gemm_batched(cublasHandle_t handle, const Gemm<Value>& shape, con
       [=](Index i) { one(i).run(); });
 }
 template <typename Value>
-cublasStatus_t gemm_strided(cublasHandle_t handle, const Gemm<Value>& first, Index stride_a,
-                            Index stride_b, Index stride_c, Index batches) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t gemm_strided(cublasHandle_t handle, const Gemm<Value>& first,
+                                                  Index stride_a, Index stride_b, Index stride_c,
+                                                  Index batches) {
   if (batches < 0) return CUBLAS_STATUS_INVALID_VALUE;
   for (Index i = 0; i < batches; ++i) {
     Gemm<Value> g = first;
@@ -812,7 +827,7 @@ struct Gemv {
   }
 };
 template <typename Value>
-cublasStatus_t gemv(cublasHandle_t handle, const Gemv<Value>& g) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t gemv(cublasHandle_t handle, const Gemv<Value>& g) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (!g.is_valid()) return CUBLAS_STATUS_INVALID_VALUE;
   if (!fits({g.m, g.n, g.lda, g.stride_x, g.stride_y})) return CUBLAS_STATUS_NOT_SUPPORTED;
@@ -820,8 +835,9 @@ cublasStatus_t gemv(cublasHandle_t handle, const Gemv<Value>& g) {
   return in_stream(handle, g.touched(), [=] { g.run(); });
 }
 template <typename Value>
-cublasStatus_t gemv_batched(cublasHandle_t handle, const Gemv<Value>& shape, const Value* const* a,
-                            const Value* const* x, Value* const* y, Index batches) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t gemv_batched(cublasHandle_t handle, const Gemv<Value>& shape,
+                                                  const Value* const* a, const Value* const* x,
+                                                  Value* const* y, Index batches) {
   if (!shape.is_valid()) return CUBLAS_STATUS_INVALID_VALUE;
   const auto one = [=](Index i) {
     Gemv<Value> g = shape;
@@ -835,8 +851,9 @@ cublasStatus_t gemv_batched(cublasHandle_t handle, const Gemv<Value>& shape, con
       [=](Index i) { return one(i).touched(); }, [=](Index i) { one(i).run(); });
 }
 template <typename Value>
-cublasStatus_t gemv_strided(cublasHandle_t handle, const Gemv<Value>& first, Index stride_a,
-                            Index stride_x, Index stride_y, Index batches) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t gemv_strided(cublasHandle_t handle, const Gemv<Value>& first,
+                                                  Index stride_a, Index stride_x, Index stride_y,
+                                                  Index batches) {
   if (batches < 0) return CUBLAS_STATUS_INVALID_VALUE;
   for (Index i = 0; i < batches; ++i) {
     Gemv<Value> g = first;
@@ -859,9 +876,10 @@ List<std::remove_const_t<Value>> filled(const Triangle<Value>& a) {
 
 /// Computes C = alpha A B + beta C, or C = alpha B A + beta C, for a symmetric or Hermitian A.
 template <typename Value>
-cublasStatus_t symm(cublasHandle_t handle, cublasSideMode_t side, const Triangle<const Value>& a,
-                    Index m, Index n, const Value* alpha, const Value* b, Index ldb,
-                    const Value* beta, Value* c, Index ldc) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t symm(cublasHandle_t handle, cublasSideMode_t side,
+                                          const Triangle<const Value>& a, Index m, Index n,
+                                          const Value* alpha, const Value* b, Index ldb,
+                                          const Value* beta, Value* c, Index ldc) {
   if (is_any_negative({m, n}) || !a.is_valid() || ldb < m || ldc < m || ldb < 1 || ldc < 1)
     return CUBLAS_STATUS_INVALID_VALUE;
   const auto by_a = factor(handle, alpha), by_c = factor(handle, beta);
@@ -894,9 +912,10 @@ cublasStatus_t symm(cublasHandle_t handle, cublasSideMode_t side, const Triangle
 /// alpha' op(B) op(A)'. The prime denotes the transpose, or for Hermitian matrices the conjugate
 /// transpose.
 template <typename Value, typename ByA, typename ByC>
-cublasStatus_t rank_k_update(cublasHandle_t handle, const Triangle<Value>& c, cublasOperation_t op,
-                             Index k, const ByA* alpha, const Value* a, Index lda, const Value* b,
-                             Index ldb, const ByC* beta, bool both) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t rank_k_update(cublasHandle_t handle, const Triangle<Value>& c,
+                                                   cublasOperation_t op, Index k, const ByA* alpha,
+                                                   const Value* a, Index lda, const Value* b,
+                                                   Index ldb, const ByC* beta, bool both) {
   const bool plain = op == CUBLAS_OP_N;
   const Index rows = plain ? c.n : k, width = plain ? k : c.n;
   if (k < 0 || !c.is_valid() || lda < 1 || ldb < 1 || lda < rows || ldb < rows)
@@ -941,9 +960,10 @@ cublasStatus_t rank_k_update(cublasHandle_t handle, const Triangle<Value>& c, cu
       });
 }
 template <typename Value>
-cublasStatus_t trmm(cublasHandle_t handle, cublasSideMode_t side, const Triangle<const Value>& a,
-                    cublasOperation_t op, Index m, Index n, const Value* alpha, const Value* b,
-                    Index ldb, Value* c, Index ldc) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t trmm(cublasHandle_t handle, cublasSideMode_t side,
+                                          const Triangle<const Value>& a, cublasOperation_t op,
+                                          Index m, Index n, const Value* alpha, const Value* b,
+                                          Index ldb, Value* c, Index ldc) {
   if (is_any_negative({m, n}) || !a.is_valid() || ldb < m || ldc < m || ldb < 1 || ldc < 1)
     return CUBLAS_STATUS_INVALID_VALUE;
   const auto by = factor(handle, alpha);
@@ -992,14 +1012,15 @@ struct Trsm {
   }
 };
 template <typename Value>
-cublasStatus_t trsm(cublasHandle_t handle, const Trsm<Value>& t) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t trsm(cublasHandle_t handle, const Trsm<Value>& t) {
   if (!t.is_valid()) return CUBLAS_STATUS_INVALID_VALUE;
   if (!fits({t.m, t.n, t.lda, t.ldb})) return CUBLAS_STATUS_NOT_SUPPORTED;
   return in_stream(handle, t.touched(), [=] { t.run(); });
 }
 template <typename Value>
-cublasStatus_t trsm_batched(cublasHandle_t handle, const Trsm<Value>& shape, const Value* const* a,
-                            Value* const* b, Index batches) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t trsm_batched(cublasHandle_t handle, const Trsm<Value>& shape,
+                                                  const Value* const* a, Value* const* b,
+                                                  Index batches) {
   if (!shape.is_valid()) return CUBLAS_STATUS_INVALID_VALUE;
   const auto one = [=](Index i) {
     Trsm<Value> t = shape;
@@ -1016,9 +1037,11 @@ cublasStatus_t trsm_batched(cublasHandle_t handle, const Trsm<Value>& shape, con
 
 /// Computes C = alpha op(A) + beta op(B). A matrix whose factor is zero is not read.
 template <typename Value>
-cublasStatus_t geam(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, Index m,
-                    Index n, const Value* alpha, const Value* a, Index lda, const Value* beta,
-                    const Value* b, Index ldb, Value* c, Index ldc) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t geam(cublasHandle_t handle, cublasOperation_t op_a,
+                                          cublasOperation_t op_b, Index m, Index n,
+                                          const Value* alpha, const Value* a, Index lda,
+                                          const Value* beta, const Value* b, Index ldb, Value* c,
+                                          Index ldc) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   const auto is_valid = [&](const Value* first, cublasOperation_t op, Index stride) {
     return stride >= (op == CUBLAS_OP_N ? m : n) &&
@@ -1051,8 +1074,9 @@ cublasStatus_t geam(cublasHandle_t handle, cublasOperation_t op_a, cublasOperati
 }
 /// Computes C = A diag(x), or C = diag(x) A.
 template <typename Value>
-cublasStatus_t dgmm(cublasHandle_t handle, cublasSideMode_t side, Index m, Index n, const Value* a,
-                    Index lda, const Value* x, Index stride, Value* c, Index ldc) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t dgmm(cublasHandle_t handle, cublasSideMode_t side, Index m,
+                                          Index n, const Value* a, Index lda, const Value* x,
+                                          Index stride, Value* c, Index ldc) {
   if (is_any_negative({m, n}) || lda < m || ldc < m) return CUBLAS_STATUS_INVALID_VALUE;
   const bool left = side == CUBLAS_SIDE_LEFT;
   const auto v = vector(x, left ? m : n, stride == 0 ? 1 : stride);
@@ -1069,8 +1093,9 @@ cublasStatus_t dgmm(cublasHandle_t handle, cublasSideMode_t side, Index m, Index
 }
 /// Copies a triangle into another storage format.
 template <typename From, typename To>
-cublasStatus_t copy_triangle(cublasHandle_t handle, const Triangle<From>& from,
-                             const Triangle<To>& to) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t copy_triangle(cublasHandle_t handle,
+                                                   const Triangle<From>& from,
+                                                   const Triangle<To>& to) {
   if (!from.is_valid() || !to.is_valid()) return CUBLAS_STATUS_INVALID_VALUE;
   return in_stream(handle, {from.touched(), unread(to.touched())}, [=] {
     for (Index j = 0; j < to.n; ++j)
@@ -1110,12 +1135,13 @@ int factorise(Value* a, Index lda, Index n, int* pivots) {
   return info;
 }
 /// Computes the solution X of op(A) X = B in place, from the LU factors in A.
-template <typename Value>
-void solve_factorised(const Value* a, Index lda, Index n, const int* pivots, cublasOperation_t op,
+template <typename Value, typename Pivot>
+void solve_factorised(const Value* a, Index lda, Index n, const Pivot* pivots, cublasOperation_t op,
                       Value* b, Index ldb, Index columns) {
   const auto interchange = [&](bool ascends) {
     for (Index step = 0; step < n && pivots != nullptr; ++step) {
-      const Index k = ascends ? step : n - 1 - step, pivot = get(pivots + k) - 1;
+      const Index k = ascends ? step : n - 1 - step;
+      const Index pivot = static_cast<Index>(get(pivots + k)) - 1;
       for (Index j = 0; j < columns && pivot != k; ++j) {
         const Value kept_element = get(b + k + j * ldb);
         set(b + k + j * ldb, get(b + pivot + j * ldb));
@@ -1138,8 +1164,9 @@ void solve_factorised(const Value* a, Index lda, Index n, const int* pivots, cub
   }
 }
 template <typename Value>
-cublasStatus_t getrf_batched(cublasHandle_t handle, Index n, Value* const* a, Index lda,
-                             int* pivots, int* info, Index batches) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t getrf_batched(cublasHandle_t handle, Index n, Value* const* a,
+                                                   Index lda, int* pivots, int* info,
+                                                   Index batches) {
   if (n < 0 || lda < 1 || lda < n) return CUBLAS_STATUS_INVALID_VALUE;
   return batched(
       handle, batches,
@@ -1152,9 +1179,10 @@ cublasStatus_t getrf_batched(cublasHandle_t handle, Index n, Value* const* a, In
       });
 }
 template <typename Value>
-cublasStatus_t getrs_batched(cublasHandle_t handle, cublasOperation_t op, Index n, Index columns,
-                             const Value* const* a, Index lda, const int* pivots, Value* const* b,
-                             Index ldb, int* info, Index batches) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t getrs_batched(cublasHandle_t handle, cublasOperation_t op,
+                                                   Index n, Index columns, const Value* const* a,
+                                                   Index lda, const int* pivots, Value* const* b,
+                                                   Index ldb, int* info, Index batches) {
   // The status is returned to the host: 0, or -i if argument i is invalid.
   *info = n < 0 ? -2 : columns < 0 ? -3 : lda < n || lda < 1 ? -5 : ldb < n || ldb < 1 ? -8 : 0;
   if (*info != 0) return CUBLAS_STATUS_INVALID_VALUE;
@@ -1186,9 +1214,10 @@ int first_zero(const Value* a, Index lda, Index n) {
   return 0;
 }
 template <typename Value>
-cublasStatus_t getri_batched(cublasHandle_t handle, Index n, const Value* const* a, Index lda,
-                             const int* pivots, Value* const* c, Index ldc, int* info,
-                             Index batches) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t getri_batched(cublasHandle_t handle, Index n,
+                                                   const Value* const* a, Index lda,
+                                                   const int* pivots, Value* const* c, Index ldc,
+                                                   int* info, Index batches) {
   if (n < 0 || lda < 1 || ldc < 1 || lda < n || ldc < n) return CUBLAS_STATUS_INVALID_VALUE;
   return batched(
       handle, batches,
@@ -1206,8 +1235,10 @@ cublasStatus_t getri_batched(cublasHandle_t handle, Index n, const Value* const*
       });
 }
 template <typename Value>
-cublasStatus_t matinv_batched(cublasHandle_t handle, Index n, const Value* const* a, Index lda,
-                              Value* const* inverse, Index stride, int* info, Index batches) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t matinv_batched(cublasHandle_t handle, Index n,
+                                                    const Value* const* a, Index lda,
+                                                    Value* const* inverse, Index stride, int* info,
+                                                    Index batches) {
   if (n < 0 || n > 32 || lda < 1 || stride < 1 || lda < n || stride < n)
     return CUBLAS_STATUS_INVALID_VALUE;
   return batched(
@@ -1230,47 +1261,50 @@ cublasStatus_t matinv_batched(cublasHandle_t handle, Index n, const Value* const
       });
 }
 
-/// Replaces the column x of length n by a Householder vector v, whose first element is 1 and is not
-/// stored. The reflection I - conj(tau) v v^H maps x to the vector (beta, 0, ..., 0). Sets x[0] to
-/// beta. \returns tau
+/// Replaces x by the Householder vector of x, and its first element by the only element of the
+/// reflected vector that is not zero. The first element of the Householder vector is 1.
+/// \returns the factor tau of the reflection I - tau v v'
 template <typename Value>
-Value reflect_column(Value* x, Index n) {
-  const Value first = get(x);
-  Real<Value> norm = 0;
-  for (Index i = 1; i < n; ++i) norm = std::hypot(norm, modulus(get(x + i)));
-  if (norm == 0 && is_zero(subtract(first, real_part(first)))) return number<Value>(0);
-  const Real<Value> length = std::hypot(modulus(first), norm);
-  const Value beta = number<Value>(real_of(first) >= 0 ? -length : length);
-  for (Index i = 1; i < n; ++i) set(x + i, divide(get(x + i), subtract(first, beta)));
-  set(x, beta);
-  return divide(subtract(beta, first), beta);
+Value reflect(Value* x, Index size) {
+  const Value first = get(const_cast<const Value*>(x));
+  Real<Value> rest = 0;
+  for (Index i = 1; i < size; ++i) rest = std::hypot(rest, modulus(get(x + i)));
+  const Real<Value> real = real_of(first);
+  if (rest == 0 && is_zero(subtract(first, number<Value>(real)))) return Value{};
+  const Real<Value> norm = std::hypot(modulus(first), rest), reflected = real > 0 ? -norm : norm;
+  const Value by = subtract(first, number<Value>(reflected));
+  for (Index i = 1; i < size; ++i) set(x + i, divide(get(x + i), by));
+  set(x, number<Value>(reflected));
+  return divide(subtract(number<Value>(reflected), first), number<Value>(reflected));
 }
-/// Applies the reflection I - conj(tau) v v^H to a column x.
+/// Applies the reflection I - tau v v' to the columns of C.
 template <typename Value>
-void apply_reflection(const Value* v, Value tau, Value* x, Index n) {
-  Value sum = get(x);
-  for (Index i = 1; i < n; ++i) sum = add(sum, multiply(conjugate(get(v + i)), get(x + i)));
-  const Value by = multiply(conjugate(tau), sum);
-  set(x, subtract(get(x), by));
-  for (Index i = 1; i < n; ++i) set(x + i, subtract(get(x + i), multiply(get(v + i), by)));
+void apply_reflection(const Value* v, Index size, Value tau, Value* c, Index ldc, Index columns) {
+  const auto element = [&](Index i) { return i == 0 ? number<Value>(1) : get(v + i); };
+  for (Index j = 0; j < columns; ++j) {
+    Value* const column = c + j * ldc;
+    Value sum{};
+    for (Index i = 0; i < size; ++i)
+      sum = add(sum, multiply(conjugate(element(i)), get(column + i)));
+    sum = multiply(tau, sum);
+    for (Index i = 0; i < size; ++i)
+      set(column + i, subtract(get(column + i), multiply(element(i), sum)));
+  }
 }
-/// Computes the factorisation A = Q R in place. R is in the upper triangle, and the vectors of the
-/// reflections are below the diagonal. The reflections are also applied to the columns of B.
-/// \param tau receives the factors of the reflections; may be nullptr
+/// Computes the factorisation A = Q R in place, with Q as a product of reflections.
 template <typename Value>
-void factorise_orthogonally(Value* a, Index lda, Index m, Index n, Value* tau, Value* b, Index ldb,
-                            Index columns) {
+void factorise_qr(Value* a, Index lda, Index m, Index n, Value* tau) {
   for (Index k = 0; k < m && k < n; ++k) {
-    Value* const v = a + k + k * lda;
-    const Value factor = reflect_column(v, m - k);
-    if (tau != nullptr) set(tau + k, factor);
-    for (Index j = k + 1; j < n; ++j) apply_reflection(v, factor, a + k + j * lda, m - k);
-    for (Index j = 0; j < columns; ++j) apply_reflection(v, factor, b + k + j * ldb, m - k);
+    Value* const column = a + k + k * lda;
+    const Value by = reflect(column, m - k);
+    set(tau + k, by);
+    apply_reflection<Value>(column, m - k, conjugate(by), column + lda, lda, n - k - 1);
   }
 }
 template <typename Value>
-cublasStatus_t geqrf_batched(cublasHandle_t handle, Index m, Index n, Value* const* a, Index lda,
-                             Value* const* tau, int* info, Index batches) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t geqrf_batched(cublasHandle_t handle, Index m, Index n,
+                                                   Value* const* a, Index lda, Value* const* tau,
+                                                   int* info, Index batches) {
   // The status is returned to the host: 0, or -i if argument i is invalid.
   *info = m < 0 ? -1 : n < 0 ? -2 : lda < m || lda < 1 ? -4 : batches < 0 ? -7 : 0;
   if (*info != 0) return CUBLAS_STATUS_INVALID_VALUE;
@@ -1280,49 +1314,55 @@ cublasStatus_t geqrf_batched(cublasHandle_t handle, Index m, Index n, Value* con
         return List<Touched>{matrix(get(a + i), lda, m, n),
                              unread(matrix(get(tau + i), 1, m < n ? m : n, 1))};
       },
-      [=](Index i) {
-        Value* const none = nullptr;
-        factorise_orthogonally(get(a + i), lda, m, n, get(tau + i), none, 0, 0);
-      });
+      [=](Index i) { factorise_qr(get(a + i), lda, m, n, get(tau + i)); });
 }
-/// Computes the columns X that minimise |B - A X| for matrices A with at least as many rows as
-/// columns. X replaces the first rows of B, and the factors of A replace A.
+/// Computes the least-squares solution of each problem A X = C in place, for at least as many rows
+/// as columns.
+/// \param on_device receives 0, or i if R(i, i) is zero; may be null
 template <typename Value>
-cublasStatus_t gels_batched(cublasHandle_t handle, cublasOperation_t op, Index m, Index n,
-                            Index columns, Value* const* a, Index lda, Value* const* b, Index ldb,
-                            int* info, int* singular, Index batches) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t gels_batched(cublasHandle_t handle, cublasOperation_t op,
+                                                  Index m, Index n, Index columns, Value* const* a,
+                                                  Index lda, Value* const* c, Index ldc, int* info,
+                                                  int* on_device, Index batches) {
   *info = m < 0                ? -2
           : n < 0              ? -3
           : columns < 0        ? -4
           : lda < m || lda < 1 ? -6
-          : ldb < m || ldb < 1 ? -8
+          : ldc < m || ldc < 1 ? -8
           : batches < 0        ? -11
                                : 0;
   if (*info != 0) return CUBLAS_STATUS_INVALID_VALUE;
   if (op != CUBLAS_OP_N || m < n) return CUBLAS_STATUS_NOT_SUPPORTED;
   return batched(
       handle, batches,
-      {array(a, batches), array(b, batches),
-       unread(matrix(singular, 1, singular != nullptr ? batches : 0, 1))},
+      {array(a, batches), array(c, batches),
+       unread(matrix(on_device, 1, on_device != nullptr ? batches : 0, 1))},
       [=](Index i) {
-        return List<Touched>{matrix(get(a + i), lda, m, n), matrix(get(b + i), ldb, m, columns)};
+        return List<Touched>{matrix(get(a + i), lda, m, n), matrix(get(c + i), ldc, m, columns)};
       },
       [=](Index i) {
-        Value *const own = get(a + i), *const right = get(b + i), *const none = nullptr;
-        factorise_orthogonally(own, lda, m, n, none, right, ldb, columns);
-        const int zero = first_zero(own, lda, n);
-        if (singular != nullptr) set(singular + i, zero);
-        if (zero == 0 && n > 0 && columns > 0)
+        Value *const own = get(a + i), *const sides = get(c + i);
+        List<Value> tau(static_cast<std::size_t>(n));
+        factorise_qr(own, lda, m, n, tau.data());
+        const int zero = first_zero<Value>(own, lda, n);
+        if (on_device != nullptr) set(on_device + i, zero);
+        if (zero != 0) return;
+        for (Index k = 0; k < n; ++k)
+          apply_reflection<Value>(own + k + k * lda, m - k,
+                                  conjugate(tau[static_cast<std::size_t>(k)]), sides + k, ldc,
+                                  columns);
+        if (n > 0 && columns > 0)
           host_trsm(CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, n,
-                    columns, number<Value>(1), own, lda, right, ldb);
+                    columns, number<Value>(1), own, lda, sides, ldc);
       });
 }
 
 // --- Copies between host and device
 
 /// Copies a matrix column by column; `bytes` is the size of an element in bytes.
-inline cublasStatus_t copy_matrix(Index rows, Index columns, Index bytes, const void* a, Index lda,
-                                  void* b, Index ldb, cudaStream_t stream) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t copy_matrix(Index rows, Index columns, Index bytes,
+                                                 const void* a, Index lda, void* b, Index ldb,
+                                                 cudaStream_t stream) {
   if (rows < 0 || columns < 0 || bytes <= 0 || lda <= 0 || ldb <= 0)
     return CUBLAS_STATUS_INVALID_VALUE;
   const auto size = [&](Index elements) { return static_cast<std::size_t>(elements * bytes); };
@@ -1334,11 +1374,12 @@ inline cublasStatus_t copy_matrix(Index rows, Index columns, Index bytes, const 
              : CUBLAS_STATUS_MAPPING_ERROR;
 }
 /// Copies a vector, treated as a matrix with one row.
-inline cublasStatus_t copy_columns(Index n, Index bytes, const void* from, Index stride_from,
-                                   void* to, Index stride_to, cudaStream_t stream) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t copy_columns(Index n, Index bytes, const void* from,
+                                                  Index stride_from, void* to, Index stride_to,
+                                                  cudaStream_t stream) {
   return copy_matrix(1, n, bytes, from, stride_from, to, stride_to, stream);
 }
-inline cublasStatus_t waited_for(cublasStatus_t status) {
+CUDA_ON_CPU_AT_CALLER cublasStatus_t waited_for(cublasStatus_t status) {
   if (status != CUBLAS_STATUS_SUCCESS) return status;
   return cudaStreamSynchronize(nullptr) == cudaSuccess ? CUBLAS_STATUS_SUCCESS
                                                        : CUBLAS_STATUS_MAPPING_ERROR;

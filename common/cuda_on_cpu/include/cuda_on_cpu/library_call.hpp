@@ -9,6 +9,10 @@
 
 namespace cuda_on_cpu {
 
+// Functions of libraries are inlined into the program, so that the analysis reports the line of the
+// call and not a line of a header.
+#define CUDA_ON_CPU_AT_CALLER [[gnu::always_inline]] inline
+
 /// A range of memory that a library call reads, writes, or both.
 struct Touched {
   const void* first;
@@ -38,12 +42,14 @@ cudaError_t enter_library_call(cudaStream_t stream, const List<Touched>& touched
                                void (*call)(void* work),
                                List<Touched> (*more)(void* work) = nullptr);
 template <typename Work>
-cudaError_t library_call(cudaStream_t stream, const List<Touched>& touched, Work work) {
+CUDA_ON_CPU_AT_CALLER cudaError_t library_call(cudaStream_t stream, const List<Touched>& touched,
+                                               Work work) {
   return enter_library_call(stream, touched, owned_copy(std::move(work)),
                             [](void* given) { (*static_cast<Work*>(given))(); });
 }
 template <typename More, typename Work>
-cudaError_t library_call(cudaStream_t stream, const List<Touched>& touched, More more, Work work) {
+CUDA_ON_CPU_AT_CALLER cudaError_t library_call(cudaStream_t stream, const List<Touched>& touched,
+                                               More more, Work work) {
   struct Both {
     More more;
     Work work;

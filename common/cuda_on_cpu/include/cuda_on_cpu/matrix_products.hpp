@@ -200,7 +200,8 @@ void compute(const Product& p) {
 }
 
 /// Appends a product to a stream.
-inline cudaError_t enqueue_product(cudaStream_t stream, const Product& p, bool in_double) {
+CUDA_ON_CPU_AT_CALLER cudaError_t enqueue_product(cudaStream_t stream, const Product& p,
+                                                  bool in_double) {
   const std::size_t bias =
       p.epilogue.bias == nullptr ? 0 : p.d.rows * bytes_of(p.epilogue.bias_type);
   const std::size_t before = p.beta == 0 ? 0 : p.c.bytes();
