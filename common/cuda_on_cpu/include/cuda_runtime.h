@@ -15,6 +15,7 @@
 #include <new>
 
 #include "cuda_on_cpu/atomics.hpp"
+#include "cuda_on_cpu/batch_copies.hpp"
 #include "cuda_on_cpu/core.hpp"
 #include "cuda_on_cpu/dpx.hpp"
 #include "cuda_on_cpu/graph_nodes.hpp"

@@ -11,8 +11,14 @@
 
 #include "cuda_on_cpu/library_call.hpp"
 #include "curand_kernel.h"
+#include "library_types.h"
 
 #define CURAND_H_  // headers of other projects test this macro
+
+#define CURAND_VER_MAJOR 10
+#define CURAND_VER_MINOR 4
+#define CURAND_VER_PATCH 0
+#define CURAND_VERSION (1000 * CURAND_VER_MAJOR + 100 * CURAND_VER_MINOR + CURAND_VER_PATCH)
 
 enum curandStatus_t {
   CURAND_STATUS_SUCCESS = 0,
@@ -72,6 +78,18 @@ inline curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curand
 inline curandStatus_t curandCreateGeneratorHost(curandGenerator_t* generator,
                                                 curandRngType_t type) {
   return curandCreateGenerator(generator, type);
+}
+inline curandStatus_t curandGetVersion(int* version) {
+  if (version == nullptr) return CURAND_STATUS_OUT_OF_RANGE;
+  *version = CURAND_VERSION;
+  return CURAND_STATUS_SUCCESS;
+}
+inline curandStatus_t curandGetProperty(libraryPropertyType type, int* value) {
+  if (value == nullptr || type < MAJOR_VERSION || type > PATCH_LEVEL)
+    return CURAND_STATUS_OUT_OF_RANGE;
+  const int parts[] = {CURAND_VER_MAJOR, CURAND_VER_MINOR, CURAND_VER_PATCH};
+  *value = parts[type];
+  return CURAND_STATUS_SUCCESS;
 }
 inline curandStatus_t curandDestroyGenerator(curandGenerator_t generator) {
   if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
@@ -135,6 +153,29 @@ inline curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator,
              : CURAND_STATUS_SUCCESS;
 }
 
+/// Selects the order of the values. All orderings have the same effect.
+inline curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator,
+                                                 curandOrdering_t order) {
+  if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
+  return order < CURAND_ORDERING_PSEUDO_BEST || order > CURAND_ORDERING_PSEUDO_DYNAMIC
+             ? CURAND_STATUS_OUT_OF_RANGE
+             : CURAND_STATUS_SUCCESS;
+}
+/// Refuses its generator, because no generator is quasirandom.
+inline curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generator,
+                                                              unsigned) {
+  return generator == nullptr ? CURAND_STATUS_NOT_INITIALIZED : CURAND_STATUS_TYPE_ERROR;
+}
+/// Computes the state of a generator in advance. A generator has its state from the beginning here.
+inline curandStatus_t curandGenerateSeeds(curandGenerator_t generator) {
+  return cuda_on_cpu::with_state(generator, {}, [](cuda_on_cpu::Philox&) {});
+}
+
+/// Refuses its generator, because only quasirandom generators make values of 64 bits.
+inline curandStatus_t curandGenerateLongLong(curandGenerator_t generator, unsigned long long*,
+                                             std::size_t) {
+  return generator == nullptr ? CURAND_STATUS_NOT_INITIALIZED : CURAND_STATUS_TYPE_ERROR;
+}
 inline curandStatus_t curandGenerate(curandGenerator_t generator, unsigned* out, std::size_t n) {
   return cuda_on_cpu::fill_random(generator, out, n, curand);
 }
@@ -169,8 +210,97 @@ inline curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float
     return curand_log_normal(state, mean, deviation);
   });
 }
+inline curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double* out,
+                                                    std::size_t n, double mean, double deviation) {
+  if (n % 2 != 0) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
+  return cuda_on_cpu::fill_random(generator, out, n, [=](cuda_on_cpu::Philox* state) {
+    return curand_log_normal_double(state, mean, deviation);
+  });
+}
+
+namespace cuda_on_cpu {
+
+inline bool is_poisson_mean(double mean) { return mean > 0 && mean <= 400000; }
+
+/// The values of a discrete distribution within 12 standard deviations of its mean. The probability
+/// of all other values is less than the rounding error.
+struct DiscreteRange {
+  unsigned first, count;
+
+  DiscreteRange(double mean, double variance, double most) {
+    const double reach = 12 * std::sqrt(variance) + 30;
+    const double low = std::floor(mean - reach), high = std::ceil(mean + reach);
+    first = low > 0 ? static_cast<unsigned>(low) : 0;
+    count = static_cast<unsigned>(high < most ? high : most) - first + 1;
+  }
+};
+
+/// Computes the cumulative probabilities of consecutive values.
+/// \param logarithm the logarithm of the probability of a value
+template <typename Logarithm>
+void accumulate(double* up_to, const DiscreteRange& range, Logarithm logarithm) {
+  double sum = 0;
+  for (unsigned i = 0; i < range.count; ++i) {
+    sum += std::exp(logarithm(static_cast<double>(range.first) + i));
+    up_to[i] = sum;
+  }
+  up_to[range.count - 1] = 1;
+}
+
+}  // namespace cuda_on_cpu
+
+/// Creates a Poisson distribution in managed memory, for curand_discrete.
+inline curandStatus_t curandCreatePoissonDistribution(double mean,
+                                                      curandDiscreteDistribution_t* distribution) {
+  if (distribution == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
+  if (!cuda_on_cpu::is_poisson_mean(mean)) return CURAND_STATUS_OUT_OF_RANGE;
+  const cuda_on_cpu::DiscreteRange range(mean, mean, 4294967295.0);
+  void* memory = nullptr;
+  const cudaError_t error = cudaMallocManaged(
+      &memory, sizeof(curandDiscreteDistribution_st) + range.count * sizeof(double));
+  if (error != cudaSuccess) return CURAND_STATUS_ALLOCATION_FAILED;
+  auto* const made = static_cast<curandDiscreteDistribution_st*>(memory);
+  auto* const up_to = reinterpret_cast<double*>(made + 1);
+  cuda_on_cpu::accumulate(up_to, range, [=](double value) {
+    return value * std::log(mean) - mean - std::lgamma(value + 1);
+  });
+  *made = {range.first, range.count, up_to};
+  *distribution = made;
+  return CURAND_STATUS_SUCCESS;
+}
+inline curandStatus_t curandDestroyDistribution(curandDiscreteDistribution_t distribution) {
+  if (distribution == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
+  return cudaFree(distribution) == cudaSuccess ? CURAND_STATUS_SUCCESS
+                                               : CURAND_STATUS_NOT_INITIALIZED;
+}
+
 inline curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned* out,
                                             std::size_t n, double mean) {
+  if (!cuda_on_cpu::is_poisson_mean(mean)) return CURAND_STATUS_OUT_OF_RANGE;
   return cuda_on_cpu::fill_random(
       generator, out, n, [=](cuda_on_cpu::Philox* state) { return curand_poisson(state, mean); });
+}
+
+/// The number of successes of `trials` experiments, each of which succeeds with a given
+/// probability.
+inline curandStatus_t curandGenerateBinomial(curandGenerator_t generator, unsigned* out,
+                                             std::size_t n, unsigned trials, double probability) {
+  if (!(probability >= 0 && probability <= 1)) return CURAND_STATUS_OUT_OF_RANGE;
+  if (probability == 0 || probability == 1)
+    return cuda_on_cpu::fill_random(generator, out, n, [=](cuda_on_cpu::Philox* state) {
+      curand_uniform_double(state);
+      return probability == 0 ? 0 : trials;
+    });
+  const double mean = trials * probability, failure = 1 - probability;
+  const cuda_on_cpu::DiscreteRange range(mean, mean * failure, trials);
+  cuda_on_cpu::List<double> up_to(range.count);
+  cuda_on_cpu::accumulate(up_to.data(), range, [=](double value) {
+    return std::lgamma(trials + 1.0) - std::lgamma(value + 1) - std::lgamma(trials - value + 1) +
+           value * std::log(probability) + (trials - value) * std::log1p(-probability);
+  });
+  return cuda_on_cpu::fill_random(
+      generator, out, n, [=, up_to = std::move(up_to)](cuda_on_cpu::Philox* state) {
+        return cuda_on_cpu::discrete_value({range.first, range.count, up_to.data()},
+                                           curand_uniform_double(state));
+      });
 }

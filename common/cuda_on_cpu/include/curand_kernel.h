@@ -192,3 +192,40 @@ inline unsigned curand_poisson(cuda_on_cpu::Philox* state, double mean) {
   }
   return events;
 }
+
+/// A discrete distribution: the values `first`, `first` + 1, … and the probability of values up to
+/// each of them. The last probability is 1.
+struct curandDiscreteDistribution_st {
+  unsigned first, count;
+  const double* up_to;
+};
+using curandDiscreteDistribution_t = curandDiscreteDistribution_st*;
+
+namespace cuda_on_cpu {
+
+/// The value at which the cumulative probability reaches a uniform value in (0, 1].
+inline unsigned discrete_value(const curandDiscreteDistribution_st& distribution, double uniform) {
+  unsigned low = 0, high = distribution.count - 1;
+  while (low < high) {
+    const unsigned middle = (low + high) / 2;
+    if (distribution.up_to[middle] < uniform)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return distribution.first + low;
+}
+
+}  // namespace cuda_on_cpu
+
+/// A value with a distribution that curandCreatePoissonDistribution has created.
+inline unsigned curand_discrete(cuda_on_cpu::Philox* state,
+                                curandDiscreteDistribution_t distribution) {
+  return cuda_on_cpu::discrete_value(*distribution, curand_uniform_double(state));
+}
+inline uint4 curand_discrete4(cuda_on_cpu::Philox* state,
+                              curandDiscreteDistribution_t distribution) {
+  const unsigned x = curand_discrete(state, distribution), y = curand_discrete(state, distribution);
+  const unsigned z = curand_discrete(state, distribution), w = curand_discrete(state, distribution);
+  return {x, y, z, w};
+}

@@ -4,7 +4,14 @@
 
 #include <cuda_runtime.h>
 
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -734,6 +741,218 @@ TEST(nodes_of_every_type_are_added_alike) {
   expected[0] = -1;
   expect_equal(out, expected);
 }
+
+// --- Changes of nodes
+
+__device__ int variable[count];
+
+/// An instance of a graph that fills `x` with numbers and then adds them to `sum`.
+struct Steps {
+  const Device<int> x{numbers(0)}, sum{std::vector<int>(count, 0)};
+  const Graph graph;
+  cudaGraphNode_t first = add_numbers(graph, x.get(), 5, {}),
+                  second = add_sum(graph, x.get(), sum.get(), {first});
+};
+
+TEST(launches_skip_nodes_that_are_disabled) {
+  const Steps steps;
+  const Instance instance(steps.graph);
+  unsigned enabled = 0;
+  check(cudaGraphNodeGetEnabled(instance.get(), steps.first, &enabled));
+  expect_equal(enabled, 1u);
+  check(cudaGraphNodeSetEnabled(instance.get(), steps.first, 0));
+  check(cudaGraphNodeGetEnabled(instance.get(), steps.first, &enabled));
+  expect_equal(enabled, 0u);
+  instance.launch();
+  expect_equal(steps.sum.to_host(), numbers(0));
+  check(cudaGraphNodeSetEnabled(instance.get(), steps.first, 1));
+  check(cudaGraphNodeSetEnabled(instance.get(), steps.second, 0));
+  instance.launch();
+  expect_equal(steps.x.to_host(), numbers(5));
+  expect_equal(steps.sum.to_host(), numbers(0));
+  const Graph other;
+  cudaGraphNode_t empty = nullptr;
+  check(cudaGraphAddEmptyNode(&empty, other.get(), nullptr, 0));
+  const Instance idle(other);
+  expect_refusal(cudaGraphNodeSetEnabled(idle.get(), empty, 0), cudaErrorInvalidValue);
+  expect_refusal(cudaGraphNodeGetEnabled(idle.get(), steps.first, &enabled), cudaErrorInvalidValue);
+}
+
+TEST(nodes_know_those_that_depend_on_them) {
+  const Steps steps;
+  cudaGraphNode_t third = add_sum(steps.graph, steps.x.get(), steps.sum.get(), {steps.second});
+  std::size_t found = 0;
+  check(cudaGraphNodeGetDependentNodes(steps.first, nullptr, nullptr, &found));
+  expect_equal(found, 1u);
+  cudaGraphNode_t nodes[2] = {};
+  found = 2;
+  check(cudaGraphNodeGetDependentNodes(steps.second, nodes, nullptr, &found));
+  expect_equal(found, 1u);
+  expect(nodes[0] == third, "the third node depends on the second one");
+  check(cudaGraphNodeGetDependentNodes(third, nullptr, nullptr, &found));
+  expect_equal(found, 0u);
+}
+
+TEST(child_graphs_are_returned_and_exchanged) {
+  const Device<int> x(count), y(count);
+  const Graph child, other, shorter, graph;
+  add_numbers(child, x.get(), 1, {});
+  add_numbers(child, y.get(), 2, {});
+  add_numbers(other, x.get(), 30, {});
+  add_numbers(other, y.get(), 40, {});
+  add_numbers(shorter, x.get(), 50, {});
+  cudaGraphNode_t node = nullptr;
+  check(cudaGraphAddChildGraphNode(&node, graph.get(), nullptr, 0, child.get()));
+  cudaGraph_t inner = nullptr;
+  check(cudaGraphChildGraphNodeGetGraph(node, &inner));
+  std::size_t found = 0;
+  check(cudaGraphGetNodes(inner, nullptr, &found));
+  expect_equal(found, 2u);
+  const Instance instance(graph);
+  check(cudaGraphExecChildGraphNodeSetParams(instance.get(), node, other.get()));
+  instance.launch();
+  expect_equal(x.to_host(), numbers(30));
+  expect_equal(y.to_host(), numbers(40));
+  expect_refusal(cudaGraphExecChildGraphNodeSetParams(instance.get(), node, shorter.get()),
+                 cudaErrorGraphExecUpdateFailure);
+}
+
+TEST(parameters_of_nodes_of_every_type_are_set_alike) {
+  const Steps steps;
+  int* x = steps.x.get();
+  int first = 100;
+  void* arguments[] = {&x, &first};
+  cudaGraphNodeParams parameters = {cudaGraphNodeTypeKernel};
+  parameters.kernel.func = (void*)number_all;
+  parameters.kernel.gridDim = dim3(3);
+  parameters.kernel.blockDim = dim3(128);
+  parameters.kernel.kernelParams = arguments;
+  check(cudaGraphNodeSetParams(steps.first, &parameters));
+  const Instance instance(steps.graph);
+  instance.launch();
+  expect_equal(steps.sum.to_host(), numbers(100));
+  first = 200;
+  check(cudaGraphExecNodeSetParams(instance.get(), steps.first, &parameters));
+  instance.launch();
+  expect_equal(steps.x.to_host(), numbers(200));
+  parameters = {cudaGraphNodeTypeMemset};
+  parameters.memset = {steps.x.get(), 0, 0, 1, bytes, 1};
+  expect_refusal(cudaGraphNodeSetParams(steps.first, &parameters), cudaErrorInvalidValue);
+}
+
+TEST(kernels_of_nodes_have_attributes) {
+  const Steps steps;
+  cudaKernelNodeAttrValue value{};
+  value.cooperative = 1;
+  check(cudaGraphKernelNodeSetAttribute(steps.first, cudaLaunchAttributeCooperative, &value));
+  value.priority = 0;
+  check(cudaGraphKernelNodeSetAttribute(steps.first, cudaLaunchAttributePriority, &value));
+  check(cudaGraphKernelNodeCopyAttributes(steps.second, steps.first));
+  value = {};
+  check(cudaGraphKernelNodeGetAttribute(steps.second, cudaLaunchAttributeCooperative, &value));
+  expect_equal(value.cooperative, 1);
+  Instance(steps.graph).launch();
+  expect_equal(steps.sum.to_host(), numbers(5));
+  cudaGraphNode_t empty = nullptr;
+  check(cudaGraphAddEmptyNode(&empty, steps.graph.get(), nullptr, 0));
+  expect_refusal(cudaGraphKernelNodeGetAttribute(empty, cudaLaunchAttributeCooperative, &value),
+                 cudaErrorInvalidValue);
+}
+
+TEST(nodes_copy_to_device_variables_and_from_them) {
+  std::vector<int> in = numbers(1), later = numbers(50), out(count, 0);
+  const Graph graph;
+  cudaGraphNode_t write = nullptr, read = nullptr;
+  check(cudaGraphAddMemcpyNodeToSymbol(&write, graph.get(), nullptr, 0, variable, in.data(), bytes,
+                                       0, cudaMemcpyHostToDevice));
+  check(cudaGraphAddMemcpyNodeFromSymbol(&read, graph.get(), &write, 1, out.data(), variable, bytes,
+                                         0, cudaMemcpyDeviceToHost));
+  const Instance instance(graph);
+  instance.launch();
+  expect_equal(out, in);
+  check(cudaGraphExecMemcpyNodeSetParamsToSymbol(instance.get(), write, variable, later.data(),
+                                                 bytes, 0, cudaMemcpyHostToDevice));
+  check(cudaGraphExecMemcpyNodeSetParamsFromSymbol(instance.get(), read, out.data(), variable,
+                                                   bytes - sizeof(int), sizeof(int),
+                                                   cudaMemcpyDeviceToHost));
+  instance.launch();
+  std::vector<int> expected(later.begin() + 1, later.end());
+  expected.push_back(in.back());
+  expect_equal(out, expected);
+  check(cudaGraphMemcpyNodeSetParamsToSymbol(write, variable, later.data(), bytes, 0,
+                                             cudaMemcpyHostToDevice));
+  check(cudaGraphMemcpyNodeSetParamsFromSymbol(read, out.data(), variable, bytes, 0,
+                                               cudaMemcpyDeviceToHost));
+  Instance(graph).launch();
+  expect_equal(out, later);
+  expect_refusal(cudaGraphAddMemcpyNodeToSymbol(&write, graph.get(), nullptr, 0, variable,
+                                                in.data(), bytes, 4, cudaMemcpyHostToDevice),
+                 cudaErrorInvalidValue);
+}
+
+TEST(instances_are_made_with_parameters) {
+  const Steps steps;
+  cudaGraphInstantiateParams parameters{};
+  parameters.flags = cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload;
+  cudaGraphExec_t made = nullptr;
+  check(cudaGraphInstantiateWithParams(&made, steps.graph.get(), &parameters));
+  expect_equal(parameters.result_out, cudaGraphInstantiateSuccess);
+  unsigned long long flags = 0;
+  check(cudaGraphExecGetFlags(made, &flags));
+  expect_equal(flags & cudaGraphInstantiateFlagAutoFreeOnLaunch,
+               static_cast<unsigned long long>(cudaGraphInstantiateFlagAutoFreeOnLaunch));
+  check(cudaGraphExecDestroy(made));
+}
+
+#ifdef STAIRCASE_CUDA_ON_CPU  // a GPU destroys objects later, on a thread of the driver
+int destroyed = 0;
+
+TEST(graphs_hold_objects_of_the_program) {
+  destroyed = 0;
+  cudaUserObject_t object = nullptr;
+  const auto destroy = [](void* data) { ++*static_cast<int*>(data); };
+  expect_refusal(cudaUserObjectCreate(&object, &destroyed, destroy, 1, 0), cudaErrorInvalidValue);
+  check(cudaUserObjectCreate(&object, &destroyed, destroy, 2, cudaUserObjectNoDestructorSync));
+  const Stream stream;
+  cudaGraphExec_t instance = nullptr;
+  {
+    const Graph graph, other;
+    cudaGraphNode_t child = nullptr;
+    check(cudaGraphRetainUserObject(graph.get(), object, 1, cudaGraphUserObjectMove));
+    check(cudaUserObjectRelease(object));
+    expect_equal(destroyed, 0);
+    check(cudaGraphAddChildGraphNode(&child, other.get(), nullptr, 0, graph.get()));
+    check(cudaGraphReleaseUserObject(graph.get(), object));
+    expect_refusal(cudaGraphReleaseUserObject(graph.get(), object), cudaErrorInvalidValue);
+    check(cudaGraphInstantiate(&instance, other.get(), 0));
+  }
+  expect_equal(destroyed, 0);
+  check(cudaGraphLaunch(instance, stream.get()));
+  check(cudaGraphExecDestroy(instance));
+  expect_equal(destroyed, 1);
+  check(cudaUserObjectCreate(&object, &destroyed, destroy, 1, cudaUserObjectNoDestructorSync));
+  check(cudaUserObjectRetain(object, 2));
+  check(cudaUserObjectRelease(object, 2));
+  expect_equal(destroyed, 1);
+  check(cudaUserObjectRelease(object));
+  expect_equal(destroyed, 2);
+}
+
+TEST(graphs_are_drawn) {
+  const Steps steps;
+  const char* const path = "/dev/stdout/nothing";
+  expect_refusal(cudaGraphDebugDotPrint(steps.graph.get(), path, 0), cudaErrorOperatingSystem);
+  char name[] = "/tmp/graph_XXXXXX";
+  close(mkstemp(name));
+  check(cudaGraphDebugDotPrint(steps.graph.get(), name, cudaGraphDebugDotFlagsVerbose));
+  std::ifstream file(name);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  expect(text.find("\"graph_0_node_0\" -> \"graph_0_node_1\"") != std::string::npos,
+         "the edge is in " + text);
+  expect(text.find("label=\"add_to\"") != std::string::npos, "the kernel is in " + text);
+  std::remove(name);
+}
+#endif
 
 /// The last test: after a graph that is too large, a GPU driver may lack memory for other graphs.
 TEST(a_graph_that_needs_too_much_is_not_launched) {

@@ -304,4 +304,21 @@ TEST(nodes_that_cannot_be_are_refused) {
   expect_equal(nodes, 0u);
 }
 
+TEST(a_thread_may_allow_itself_calls_that_captures_forbid) {
+  const tap::Stream stream;
+  const tap::Graph graph;
+  cudaGraphExec_t instance = nullptr;
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal));
+  check(cudaThreadExchangeStreamCaptureMode(&mode));
+  expect_equal(mode, cudaStreamCaptureModeGlobal);
+  check(cudaGraphInstantiate(&instance, graph.get(), 0));
+  check(cudaThreadExchangeStreamCaptureMode(&mode));
+  expect_equal(mode, cudaStreamCaptureModeRelaxed);
+  cudaGraph_t captured = nullptr;
+  check(cudaStreamEndCapture(stream.get(), &captured));
+  check(cudaGraphDestroy(captured));
+  check(cudaGraphExecDestroy(instance));
+}
+
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }

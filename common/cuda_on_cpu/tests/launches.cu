@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@ using tap::check;
 using tap::Device;
 using tap::expect;
 using tap::expect_equal;
+using tap::expect_refusal;
 using tap::random_value;
 using tap::random_values;
 using tap::table;
@@ -889,6 +891,144 @@ TEST(cudaLaunchKernelEx_takes_windows_of_the_cache) {
   attribute.val.accessPolicyWindow.num_bytes = std::size_t{1} << 40;
   tap::expect_refusal(cudaLaunchKernelEx(&config, add, sum.get(), 1), cudaErrorInvalidValue);
   expect_equal(sum.read(), 6);
+}
+
+// --- Queries
+
+__global__ void take_four(char first, double second, short third, float2 fourth) {}
+__launch_bounds__(128) __global__ void small_blocks(int* out) { *out = threadIdx.x; }
+__global__ void plain_blocks(int* out) { *out = threadIdx.x; }
+
+TEST(parameters_of_kernels_have_offsets_and_names) {
+  const std::size_t offsets[] = {0, 8, 16, 24}, sizes[] = {1, 8, 2, 8};
+  for (std::size_t i = 0; i < 4; ++i) {
+    std::size_t offset = 0, size = 0;
+    check(cudaFuncGetParamInfo((const void*)take_four, i, &offset, &size));
+    expect_equal(offset, offsets[i]);
+    expect_equal(size, sizes[i]);
+  }
+  std::size_t offset = 0;
+  expect_refusal(cudaFuncGetParamInfo((const void*)take_four, 4, &offset, nullptr),
+                 cudaErrorInvalidValue);
+  const char* name = nullptr;
+  check(cudaFuncGetName(&name, (const void*)take_four));
+  expect(std::string(name).find("take_four") != std::string::npos,
+         "the name is " + std::string(name));
+}
+
+TEST(the_best_block_fits_the_kernel_and_its_shared_memory) {
+  int grid = 0, block = 0, blocks = 0, processors = 0;
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
+  const auto expect_full = [&](int most) {
+    expect(block > 0 && block <= most, "a block has " + std::to_string(block) + " threads");
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, plain_blocks, block, 0));
+    expect_equal(grid, blocks * processors);
+    expect(blocks * block >= 1984, std::to_string(blocks * block) + " threads are active");
+  };
+  check(cudaOccupancyMaxPotentialBlockSize(&grid, &block, plain_blocks));
+  expect_full(1024);
+  check(cudaOccupancyMaxPotentialBlockSize(&grid, &block, plain_blocks, 0, 700));
+  expect_full(700);
+  check(cudaOccupancyMaxPotentialBlockSizeWithFlags(&grid, &block, small_blocks, 0, 0,
+                                                    cudaOccupancyDisableCachingOverride));
+  expect_full(128);
+  // 48 bytes per thread suffice for a full SM, but only in blocks of less than 1024 threads.
+  const auto shared_of = [](int threads) { return threads == 1024 ? 200000 : 48 * threads; };
+  check(cudaOccupancyMaxPotentialBlockSizeVariableSMem(&grid, &block, plain_blocks, shared_of));
+  expect_full(1023);
+  expect_refusal(cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
+                     &grid, &block, plain_blocks, shared_of, 0, 2),
+                 cudaErrorInvalidValue);
+  int again = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, plain_blocks, 256, 20000));
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&again, plain_blocks, 256, 20000,
+                                                               cudaOccupancyDefault));
+  expect_equal(again, blocks);
+  expect_refusal(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&again, plain_blocks, 256, 0, 4),
+      cudaErrorInvalidValue);
+}
+
+TEST(blocks_of_an_SM_share_its_memory) {
+  for (const int blocks : {1, 2, 4, 8}) {
+    std::size_t bytes = 0;
+    int found = 0;
+    check(cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, plain_blocks, blocks, 256));
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&found, plain_blocks, 256, bytes));
+    expect(found >= blocks, std::to_string(found) + " blocks are active");
+  }
+  std::size_t bytes = 0;
+  expect_refusal(cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, plain_blocks, 3, 1024),
+                 cudaErrorInvalidValue);
+}
+
+TEST(clusters_grow_if_the_program_asks_for_it) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(64);
+  config.blockDim = dim3(64);
+  int blocks = 0;
+  check(cudaOccupancyMaxPotentialClusterSize(&blocks, plain_blocks, &config));
+  expect_equal(blocks, 8);
+  check(cudaFuncSetAttribute(plain_blocks, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  check(cudaOccupancyMaxPotentialClusterSize(&blocks, plain_blocks, &config));
+  expect_equal(blocks, 16);
+}
+
+TEST(devices_are_found_by_their_addresses) {
+  int count = 0;
+  check(cudaGetDeviceCount(&count));
+  for (int device = 0; device < count; ++device) {
+    char id[32];
+    int found = -1;
+    check(cudaDeviceGetPCIBusId(id, sizeof id, device));
+    check(cudaDeviceGetByPCIBusId(&found, id));
+    expect_equal(found, device);
+  }
+  char id[8];
+  int found = 0;
+  expect_refusal(cudaDeviceGetPCIBusId(id, sizeof id, count), cudaErrorInvalidDevice);
+  expect_refusal(cudaDeviceGetByPCIBusId(&found, "device"), cudaErrorInvalidValue);
+}
+
+TEST(devices_know_their_flags_and_links) {
+  unsigned before = 0, flags = 0;
+  check(cudaGetDeviceFlags(&before));
+  check(cudaSetDeviceFlags(cudaDeviceScheduleYield | cudaDeviceMapHost));
+  check(cudaGetDeviceFlags(&flags));
+  expect_equal(flags, cudaDeviceScheduleYield | cudaDeviceMapHost);
+  check(cudaSetDeviceFlags(before));
+  expect_refusal(cudaSetDeviceFlags(cudaDeviceScheduleSpin | cudaDeviceScheduleYield),
+                 cudaErrorInvalidValue);
+  int count = 0, device = -1, value = -1, can = 0;
+  check(cudaGetDeviceCount(&count));
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, 0));
+  check(cudaChooseDevice(&device, &properties));
+  expect(device >= 0 && device < count, "the device exists");
+  expect_refusal(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 0),
+                 cudaErrorInvalidDevice);
+  std::vector<int> devices;
+  for (int other = 0; other < count; ++other) devices.push_back(other);
+  check(cudaSetValidDevices(devices.data(), count));
+  if (count == 1) return;
+  check(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 1));
+  check(cudaDeviceCanAccessPeer(&can, 0, 1));
+  expect_equal(value, can);
+}
+
+TEST(streams_have_numbers_of_their_own) {
+  const tap::Stream one, other;
+  unsigned long long first = 0, second = 0, default_stream = 0;
+  check(cudaStreamGetId(one.get(), &first));
+  check(cudaStreamGetId(other.get(), &second));
+  check(cudaStreamGetId(nullptr, &default_stream));
+  expect(first != second && first != default_stream && second != default_stream,
+         "all numbers differ");
+  int device = -1;
+#if CUDART_VERSION >= 12080
+  check(cudaStreamGetDevice(one.get(), &device));
+  expect_equal(device, 0);
+#endif
 }
 
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }

@@ -14,6 +14,7 @@ using tap::Device;
 using tap::expect;
 using tap::expect_equal;
 using tap::expect_error;
+using tap::expect_refusal;
 using tap::random_value;
 using tap::random_values;
 using tap::table;
@@ -685,5 +686,55 @@ TEST(pointers_have_attributes) {
   check(cudaFree(managed));
   check(cudaFreeHost(pinned));
 }
+
+TEST(memory_of_the_host_has_the_flags_of_its_allocation) {
+  int *plain = nullptr, *portable = nullptr;
+  unsigned flags = 77;
+  check(cudaHostAlloc(&portable, 64, cudaHostAllocPortable | cudaHostAllocMapped));
+  check(cudaHostGetFlags(&flags, portable));
+  expect_equal(flags, cudaHostAllocPortable | cudaHostAllocMapped);
+  check(cudaMalloc(&plain, 64));
+  expect_refusal(cudaHostGetFlags(&flags, plain), cudaErrorInvalidValue);
+  check(cudaFree(plain));
+  check(cudaFreeHost(portable));
+}
+
+#if CUDART_VERSION >= 13000
+TEST(a_batch_of_copies_is_one_call) {
+  constexpr std::size_t count = 3;
+  const tap::Stream stream;
+  int* host = nullptr;
+  check(cudaMallocHost(&host, count * sizeof(int)));
+  std::vector<int> back(count, 0);
+  const Device<int> device(count), other(count);
+  int *to[count], *from[count], *through[count], *home[count];
+  const std::size_t bytes[count] = {sizeof(int), sizeof(int), sizeof(int)};
+  for (std::size_t i = 0; i < count; ++i) {
+    host[i] = 10 + int(i);
+    from[i] = host + i;
+    to[i] = device.get() + i;
+    through[i] = other.get() + (count - 1 - i);
+    home[i] = back.data() + i;
+  }
+  cudaMemcpyAttributes at_once{}, in_order{};
+  at_once.srcAccessOrder = cudaMemcpySrcAccessOrderDuringApiCall;
+  in_order.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  check(cudaMemcpyBatchAsync(to, from, bytes, count, at_once, stream.get()));
+  for (std::size_t i = 0; i < count; ++i) host[i] = -1;  // the call has read its sources
+  cudaMemcpyAttributes both[] = {in_order, in_order};
+  std::size_t firsts[] = {0, 2};
+  check(cudaMemcpyBatchAsync(through, to, bytes, count, both, firsts, 2, stream.get()));
+  check(cudaMemcpyBatchAsync(home, to, bytes, count, in_order, stream.get()));
+  check(cudaStreamSynchronize(stream.get()));
+  expect_equal(back, std::vector<int>{10, 11, 12});
+  expect_equal(other.to_host(), std::vector<int>{12, 11, 10});
+  expect_refusal(cudaMemcpyBatchAsync(to, from, bytes, count, in_order, nullptr),
+                 cudaErrorInvalidValue);
+  firsts[0] = 1;
+  expect_refusal(cudaMemcpyBatchAsync(to, from, bytes, count, both, firsts, 2, stream.get()),
+                 cudaErrorInvalidValue);
+  check(cudaFreeHost(host));
+}
+#endif
 
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }

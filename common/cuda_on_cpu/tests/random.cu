@@ -127,6 +127,90 @@ TEST(arrays_are_filled_in_their_stream) {
   expect_done(curandDestroyGenerator(generator));
 }
 
+struct Discrete {
+  curandDiscreteDistribution_t distribution;
+  __device__ unsigned operator()(curandState* state) const {
+    return curand_discrete(state, distribution);
+  }
+};
+
+TEST(kernels_draw_from_a_distribution_of_the_host) {
+  for (const double mean : {0.5, 3.5, 60.0, 20000.0}) {
+    curandDiscreteDistribution_t distribution;
+    expect_done(curandCreatePoissonDistribution(mean, &distribution));
+    expect_moments(made<unsigned>(Discrete{distribution}), mean, mean);
+    expect_done(curandDestroyDistribution(distribution));
+  }
+  curandDiscreteDistribution_t none = nullptr;
+  expect_equal(curandCreatePoissonDistribution(0, &none), CURAND_STATUS_OUT_OF_RANGE);
+  expect_equal(curandCreatePoissonDistribution(400001, &none), CURAND_STATUS_OUT_OF_RANGE);
+  expect_equal(curandCreatePoissonDistribution(1, nullptr), CURAND_STATUS_NOT_INITIALIZED);
+  expect_equal(curandDestroyDistribution(nullptr), CURAND_STATUS_NOT_INITIALIZED);
+}
+
+TEST(arrays_have_discrete_and_log_normal_distributions) {
+  curandGenerator_t generator;
+  expect_done(curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_PHILOX4_32_10));
+  const Device<unsigned> counts(count);
+  struct Case {
+    unsigned trials;
+    double probability;
+  };
+  for (const auto& [trials, p] : {Case{20, 0.3}, Case{1, 0.9}, Case{1000000, 0.25}}) {
+    expect_done(curandGenerateBinomial(generator, counts.get(), count, trials, p));
+    expect_moments(counts.to_host(), trials * p, trials * p * (1 - p));
+  }
+  expect_done(curandGeneratePoisson(generator, counts.get(), count, 3.5));
+  expect_moments(counts.to_host(), 3.5, 3.5);
+  const Device<double> values(count);
+  expect_done(curandGenerateLogNormalDouble(generator, values.get(), count, 0.5, 0.25));
+  auto logarithms = values.to_host();
+  for (double& value : logarithms) value = std::log(value);
+  expect_moments(logarithms, 0.5, 0.0625);
+  expect_equal(curandGenerateLogNormalDouble(generator, values.get(), 3, 0, 1),
+               CURAND_STATUS_LENGTH_NOT_MULTIPLE);
+  expect_equal(curandGeneratePoisson(generator, counts.get(), count, 0),
+               CURAND_STATUS_OUT_OF_RANGE);
+#ifdef STAIRCASE_CUDA_ON_CPU  // cuRAND does not document these two results
+  expect_done(curandGenerateBinomial(generator, counts.get(), count, 7, 1));
+  expect_moments(counts.to_host(), 7, 0);
+  expect_equal(curandGenerateBinomial(generator, counts.get(), count, 7, 1.5),
+               CURAND_STATUS_OUT_OF_RANGE);
+#endif
+  expect_done(curandDestroyGenerator(generator));
+}
+
+TEST(seeds_and_orderings_of_a_philox_generator_keep_its_sequence) {
+  const Device<unsigned> first(64), second(64);
+  curandGenerator_t generator;
+  expect_done(curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_PHILOX4_32_10));
+  expect_done(curandGenerate(generator, first.get(), 64));
+  expect_done(curandDestroyGenerator(generator));
+  expect_done(curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_PHILOX4_32_10));
+  expect_done(curandSetGeneratorOrdering(generator, CURAND_ORDERING_PSEUDO_DEFAULT));
+  expect_done(curandGenerateSeeds(generator));
+  expect_done(curandGenerate(generator, second.get(), 64));
+  expect_equal(second.to_host(), first.to_host());
+  expect_equal(curandSetGeneratorOrdering(generator, CURAND_ORDERING_QUASI_DEFAULT),
+               CURAND_STATUS_OUT_OF_RANGE);
+  expect_equal(curandSetQuasiRandomGeneratorDimensions(generator, 2), CURAND_STATUS_TYPE_ERROR);
+  const Device<unsigned long long> wide(4);
+  expect_equal(curandGenerateLongLong(generator, wide.get(), 4), CURAND_STATUS_TYPE_ERROR);
+  expect_done(curandDestroyGenerator(generator));
+  expect_equal(curandGenerateSeeds(nullptr), CURAND_STATUS_NOT_INITIALIZED);
+}
+
+TEST(the_library_has_a_version) {
+  int version = 0, major = 0, minor = 0, patch = 0;
+  expect_done(curandGetVersion(&version));
+  expect_done(curandGetProperty(MAJOR_VERSION, &major));
+  expect_done(curandGetProperty(MINOR_VERSION, &minor));
+  expect_done(curandGetProperty(PATCH_LEVEL, &patch));
+  expect_equal(version, 1000 * major + 100 * minor + patch);
+  expect_equal(curandGetProperty(static_cast<libraryPropertyType>(9), &patch),
+               CURAND_STATUS_OUT_OF_RANGE);
+}
+
 #ifdef STAIRCASE_CUDA_ON_CPU  // a GPU supports these generators
 TEST(quasirandom_numbers_are_refused) {
   curandGenerator_t generator;

@@ -538,4 +538,91 @@ TEST(what_cannot_be_is_refused) {
       cudaErrorInvalidValue);
 }
 
+// --- Copies between arrays, and queries
+
+TEST(arrays_are_copied_to_arrays_and_in_streams) {
+  constexpr int width = 6, height = 4, row = width * sizeof(float);
+  const std::vector<float> values = random_values(width * height, -1.F, 1.F);
+  const Image<float> from(width, height, values);
+  const Image<float> to(width, height, std::vector<float>(width * height, 5.F));
+  const tap::Stream stream;
+  std::vector<float> found(width * height);
+  check(cudaMemcpy2DArrayToArray(to.get(), sizeof(float), 2, from.get(), 2 * sizeof(float), 1,
+                                 3 * sizeof(float), 2));
+  check(cudaDeviceSynchronize());  // the call may return before the copy is complete
+  check(cudaMemcpy2DFromArrayAsync(found.data(), row, to.get(), 0, 0, row, height,
+                                   cudaMemcpyDeviceToHost, stream.get()));
+  check(cudaStreamSynchronize(stream.get()));
+  expect_equal(found, table<float>(width * height, [&](int i) {
+                 const int x = i % width, y = i / width;
+                 return x >= 1 && x < 4 && y >= 2 ? values[(y - 1) * width + x + 1] : 5.F;
+               }));
+  expect_refusal(cudaMemcpy2DArrayToArray(to.get(), 0, 3, from.get(), 0, 0, row, 2),
+                 cudaErrorInvalidValue);
+}
+
+TEST(boxes_are_filled_and_copied_between_devices) {
+  int devices = 0;
+  check(cudaGetDeviceCount(&devices));
+  const cudaExtent extent = make_cudaExtent(8, 3, 2);
+  const tap::Stream stream;
+  cudaPitchedPtr from{}, to{};
+  check(cudaMalloc3D(&from, extent));
+  check(cudaSetDevice(devices - 1));
+  check(cudaMalloc3D(&to, extent));
+  check(cudaMemset3D(to, 1, extent));
+  check(cudaDeviceSynchronize());
+  check(cudaSetDevice(0));
+  check(cudaMemset3DAsync(from, 9, extent, stream.get()));
+  cudaMemcpy3DPeerParms copy{};
+  copy.srcPtr = from;
+  copy.dstPtr = to;
+  copy.dstPos = make_cudaPos(2, 1, 1);
+  copy.dstDevice = devices - 1;
+  copy.extent = make_cudaExtent(4, 2, 1);
+  check(cudaMemcpy3DPeerAsync(&copy, stream.get()));
+  check(cudaStreamSynchronize(stream.get()));
+  copy.dstPos = make_cudaPos(0, 0, 0);
+  copy.extent = make_cudaExtent(1, 1, 1);
+  check(cudaMemcpy3DPeer(&copy));
+  std::vector<char> found(8 * 3 * 2);
+  cudaMemcpy3DParms back{};
+  back.srcPtr = to;
+  back.dstPtr = make_cudaPitchedPtr(found.data(), 8, 8, 3);
+  back.extent = extent;
+  back.kind = cudaMemcpyDeviceToHost;
+  check(cudaMemcpy3D(&back));
+  expect_equal(found, table<char>(found.size(), [](int i) {
+                 const int x = i % 8, y = i / 8 % 3, z = i / 24;
+                 return i == 0 || (x >= 2 && x < 6 && y >= 1 && z == 1) ? 9 : 1;
+               }));
+  copy.dstDevice = devices;
+  expect_refusal(cudaMemcpy3DPeer(&copy), cudaErrorInvalidDevice);
+  check(cudaFree(from.ptr));
+  check(cudaFree(to.ptr));
+}
+
+TEST(objects_tell_how_they_were_made) {
+  const Image<float> image(4, 4, std::vector<float>(16), cudaArraySurfaceLoadStore);
+  const cudaResourceDesc resource = resource_of(image.get());
+  const cudaTextureDesc how = manner(cudaAddressModeMirror, cudaFilterModeLinear, true);
+  const cudaTextureObject_t texture = texture_of(resource, how);
+  cudaSurfaceObject_t surface = 0;
+  check(cudaCreateSurfaceObject(&surface, &resource));
+  cudaResourceDesc of_texture{}, of_surface{};
+  cudaTextureDesc found{};
+  check(cudaGetTextureObjectResourceDesc(&of_texture, texture));
+  check(cudaGetSurfaceObjectResourceDesc(&of_surface, surface));
+  check(cudaGetTextureObjectTextureDesc(&found, texture));
+  expect_equal(of_texture.resType, cudaResourceTypeArray);
+  expect(of_texture.res.array.array == image.get(), "the texture has its array");
+  expect(of_surface.res.array.array == image.get(), "the surface has its array");
+  expect_equal(found.addressMode[0], cudaAddressModeMirror);
+  expect_equal(found.filterMode, cudaFilterModeLinear);
+  expect_equal(found.normalizedCoords, 1);
+  check(cudaDestroyTextureObject(texture));
+  check(cudaDestroySurfaceObject(surface));
+  expect_refusal(cudaGetTextureObjectResourceDesc(&of_texture, 0), cudaErrorInvalidValue);
+}
+
 int main(int argc, char** argv) { return tap::run_on_device(argc, argv); }

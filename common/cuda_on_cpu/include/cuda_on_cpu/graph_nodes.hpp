@@ -128,6 +128,165 @@ inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
   return cudaGraphAddNode(node, graph, after, nullptr, count, parameters);
 }
 
+/// Changes the parameters of a node. The type must be that of the node. Nodes that allocate or free
+/// memory, and conditional nodes, cannot be changed.
+cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* parameters);
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                       cudaGraphNodeParams* parameters);
+
+// --- Nodes that copy to and from device variables
+
+namespace cuda_on_cpu {
+
+/// The arguments of copy_symbol.
+struct SymbolCopy {
+  void* to;
+  const void* from;
+  std::size_t bytes, size, offset;
+  bool to_symbol;
+
+  template <typename Value>
+  static SymbolCopy into(const Value& symbol, const void* from, std::size_t bytes,
+                         std::size_t offset) {
+    return {
+        const_cast<std::remove_const_t<Value>*>(&symbol), from, bytes, sizeof symbol, offset, true};
+  }
+  template <typename Value>
+  static SymbolCopy out_of(const Value& symbol, void* to, std::size_t bytes, std::size_t offset) {
+    return {to, &symbol, bytes, sizeof symbol, offset, false};
+  }
+};
+cudaError_t add_symbol_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                            std::size_t count, const SymbolCopy& copy);
+cudaError_t change_symbol_node(cudaGraphNode_t node, const SymbolCopy& copy);
+cudaError_t change_symbol_node(cudaGraphExec_t executable, cudaGraphNode_t node,
+                               const SymbolCopy& copy);
+
+}  // namespace cuda_on_cpu
+
+template <typename Value>
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                           const cudaGraphNode_t* after, std::size_t count,
+                                           const Value& symbol, const void* from, std::size_t bytes,
+                                           std::size_t offset, cudaMemcpyKind) {
+  return cuda_on_cpu::add_symbol_node(node, graph, after, count,
+                                      cuda_on_cpu::SymbolCopy::into(symbol, from, bytes, offset));
+}
+template <typename Value>
+cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                             const cudaGraphNode_t* after, std::size_t count,
+                                             void* to, const Value& symbol, std::size_t bytes,
+                                             std::size_t offset, cudaMemcpyKind) {
+  return cuda_on_cpu::add_symbol_node(node, graph, after, count,
+                                      cuda_on_cpu::SymbolCopy::out_of(symbol, to, bytes, offset));
+}
+template <typename Value>
+cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const Value& symbol,
+                                                 const void* from, std::size_t bytes,
+                                                 std::size_t offset, cudaMemcpyKind) {
+  return cuda_on_cpu::change_symbol_node(
+      node, cuda_on_cpu::SymbolCopy::into(symbol, from, bytes, offset));
+}
+template <typename Value>
+cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to,
+                                                   const Value& symbol, std::size_t bytes,
+                                                   std::size_t offset, cudaMemcpyKind) {
+  return cuda_on_cpu::change_symbol_node(
+      node, cuda_on_cpu::SymbolCopy::out_of(symbol, to, bytes, offset));
+}
+template <typename Value>
+cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t executable,
+                                                     cudaGraphNode_t node, const Value& symbol,
+                                                     const void* from, std::size_t bytes,
+                                                     std::size_t offset, cudaMemcpyKind) {
+  return cuda_on_cpu::change_symbol_node(
+      executable, node, cuda_on_cpu::SymbolCopy::into(symbol, from, bytes, offset));
+}
+template <typename Value>
+cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t executable,
+                                                       cudaGraphNode_t node, void* to,
+                                                       const Value& symbol, std::size_t bytes,
+                                                       std::size_t offset, cudaMemcpyKind) {
+  return cuda_on_cpu::change_symbol_node(
+      executable, node, cuda_on_cpu::SymbolCopy::out_of(symbol, to, bytes, offset));
+}
+
+// --- Child graphs, nodes that launches skip, and attributes of kernels
+
+cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph);
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                                 cudaGraph_t child);
+
+/// Lets later launches skip a kernel, a copy or a memset, or execute it again.
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                    unsigned enabled);
+cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                    unsigned* enabled);
+
+using cudaKernelNodeAttrID = cudaLaunchAttributeID;
+using cudaKernelNodeAttrValue = cudaLaunchAttributeValue;
+inline constexpr cudaKernelNodeAttrID cudaKernelNodeAttributeAccessPolicyWindow =
+                                          cudaLaunchAttributeAccessPolicyWindow,
+                                      cudaKernelNodeAttributeCooperative =
+                                          cudaLaunchAttributeCooperative,
+                                      cudaKernelNodeAttributeClusterDimension =
+                                          cudaLaunchAttributeClusterDimension,
+                                      cudaKernelNodeAttributePriority = cudaLaunchAttributePriority;
+
+cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaKernelNodeAttrID attribute,
+                                            const cudaKernelNodeAttrValue* value);
+cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaKernelNodeAttrID attribute,
+                                            cudaKernelNodeAttrValue* value);
+cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from);
+
+// --- Instances with parameters, user objects, and drawings
+
+enum cudaGraphInstantiateResult {
+  cudaGraphInstantiateSuccess = 0,
+  cudaGraphInstantiateError = 1,
+  cudaGraphInstantiateInvalidStructure = 2,
+  cudaGraphInstantiateNodeOperationNotSupported = 3,
+  cudaGraphInstantiateMultipleDevicesNotSupported = 4,
+  cudaGraphInstantiateConditionalHandleUnused = 5
+};
+struct cudaGraphInstantiateParams {
+  unsigned long long flags;
+  cudaStream_t uploadStream;
+  cudaGraphNode_t errNode_out;  ///< always null here
+  cudaGraphInstantiateResult result_out;
+};
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams* parameters);
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t executable, unsigned long long* flags);
+
+using cudaUserObject_t = struct CUuserObject_st*;
+inline constexpr unsigned cudaUserObjectNoDestructorSync = 1, cudaGraphUserObjectMove = 1;
+
+/// Creates an object with a number of references. When the last reference is released, `destroy` is
+/// called with the address of the object.
+cudaError_t cudaUserObjectCreate(cudaUserObject_t* made, void* object, cudaHostFn_t destroy,
+                                 unsigned references, unsigned flags);
+cudaError_t cudaUserObjectRetain(cudaUserObject_t object, unsigned count = 1);
+cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned count = 1);
+cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object,
+                                      unsigned count = 1, unsigned flags = 0);
+cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object,
+                                       unsigned count = 1);
+
+enum cudaGraphDebugDotFlags {
+  cudaGraphDebugDotFlagsVerbose = 1 << 0,
+  cudaGraphDebugDotFlagsKernelNodeParams = 1 << 2,
+  cudaGraphDebugDotFlagsMemcpyNodeParams = 1 << 3,
+  cudaGraphDebugDotFlagsMemsetNodeParams = 1 << 4,
+  cudaGraphDebugDotFlagsHostNodeParams = 1 << 5,
+  cudaGraphDebugDotFlagsEventNodeParams = 1 << 6,
+  cudaGraphDebugDotFlagsKernelNodeAttributes = 1 << 9,
+  cudaGraphDebugDotFlagsHandles = 1 << 10,
+  cudaGraphDebugDotFlagsConditionalNodeParams = 1 << 15
+};
+/// Writes the nodes and edges of a graph into a file in the language DOT. The flags have no effect.
+cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned flags);
+
 // --- Capture: the captured graph of a stream and its current dependencies
 
 inline constexpr unsigned cudaStreamAddCaptureDependencies = 0,

@@ -160,6 +160,8 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
                               std::size_t* count);
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes,
                                          std::size_t* count);
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                           std::size_t* count);
 // The signatures of CUDA 13. All edges have the default type.
 inline cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
                                      cudaGraphEdgeData* data, std::size_t* count) {
@@ -170,6 +172,12 @@ inline cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, c
 inline cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes,
                                                 cudaGraphEdgeData* data, std::size_t* count) {
   const cudaError_t error = cudaGraphNodeGetDependencies(node, nodes, count);
+  for (std::size_t i = 0; error == cudaSuccess && data != nullptr && i < *count; ++i) data[i] = {};
+  return error;
+}
+inline cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                                  cudaGraphEdgeData* data, std::size_t* count) {
+  const cudaError_t error = cudaGraphNodeGetDependentNodes(node, nodes, count);
   for (std::size_t i = 0; error == cudaSuccess && data != nullptr && i < *count; ++i) data[i] = {};
   return error;
 }

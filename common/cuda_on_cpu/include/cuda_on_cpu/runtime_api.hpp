@@ -99,7 +99,15 @@ cudaError_t cudaPeekAtLastError();
 
 inline constexpr unsigned cudaDeviceScheduleAuto = 0, cudaDeviceScheduleSpin = 1,
                           cudaDeviceScheduleYield = 2, cudaDeviceScheduleBlockingSync = 4,
-                          cudaDeviceMapHost = 8;
+                          cudaDeviceMapHost = 8, cudaDeviceScheduleMask = 7,
+                          cudaDeviceSyncMemops = 0x80, cudaDeviceMask = 0xFF;
+enum cudaDeviceP2PAttr {
+  cudaDevP2PAttrPerformanceRank = 1,
+  cudaDevP2PAttrAccessSupported = 2,
+  cudaDevP2PAttrNativeAtomicSupported = 3,
+  cudaDevP2PAttrCudaArrayAccessSupported = 4,
+  cudaDevP2PAttrOnlyPartialNativeAtomicSupported = 5
+};
 
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaSetDevice(int device);
@@ -108,7 +116,18 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaDeviceReset();
+/// Returns the device that is most similar to the given properties. All devices are alike here, so
+/// this is the first one.
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* properties);
+/// Sets the order of the devices in which a host thread searches for its device. The first device
+/// of the list becomes the current device, unless the thread has chosen one already.
+cudaError_t cudaSetValidDevices(int* devices, int count);
 cudaError_t cudaSetDeviceFlags(unsigned flags);
+cudaError_t cudaGetDeviceFlags(unsigned* flags);
+/// Writes the address of a device on its PCIe bus, such as 0000:01:00.0.
+cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device);
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id);
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int from, int to);
 cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags);
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
@@ -180,6 +199,8 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags);
 cudaError_t cudaHostUnregister(void* pointer);
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags);
+/// Returns the flags with which cudaHostAlloc allocated memory.
+cudaError_t cudaHostGetFlags(unsigned* flags, void* host);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
 
@@ -304,6 +325,9 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority);
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority);
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags);
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device);
+/// Returns a number that no other stream of the process has.
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
@@ -342,6 +366,8 @@ enum cudaStreamCaptureStatus {
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
+/// Exchanges the mode that decides which captures forbid unsafe calls to the calling thread.
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
                                  unsigned long long flags = 0);
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count);
@@ -432,6 +458,20 @@ cudaError_t set_attribute(AnyKernel kernel, cudaFuncAttribute attribute, int val
 cudaError_t get_attributes(cudaFuncAttributes* attributes, AnyKernel kernel);
 cudaError_t active_blocks(int* blocks, AnyKernel kernel, int block_size, std::size_t shared);
 cudaError_t active_clusters(int* clusters, AnyKernel kernel, const cudaLaunchConfig_t& config);
+cudaError_t largest_cluster(int* blocks, AnyKernel kernel, const cudaLaunchConfig_t& config);
+cudaError_t available_shared(std::size_t* bytes, AnyKernel kernel, int blocks, int block_size);
+/// Finds the block size with which most threads of the kernel are active on an SM, and the number
+/// of blocks for the whole device. \param limit the largest block size; 0 if only the kernel limits
+/// the size \param shared_of the dynamic shared memory of a block with a given number of threads
+cudaError_t best_block(int* grid, int* block, AnyKernel kernel, int limit, unsigned flags,
+                       std::size_t (*shared_of)(void* closure, int block_size), void* closure);
+cudaError_t check_occupancy_flags(unsigned flags);
+/// Returns the offset of a kernel parameter in a buffer with all parameters, and its size.
+cudaError_t parameter_info(const std::size_t* sizes, const std::size_t* alignments,
+                           std::size_t count, std::size_t index, std::size_t* offset,
+                           std::size_t* bytes);
+/// Returns the mangled name of a kernel.
+cudaError_t linked_name(const char** name, AnyKernel kernel);
 Configuration configuration(const cudaLaunchConfig_t& config);
 /// The name of a kernel without template arguments, from the symbol table of the program.
 const char* name_of(AnyKernel kernel);
@@ -485,16 +525,68 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel* k
                                                           int block_size, std::size_t shared) {
   return cuda_on_cpu::active_blocks(blocks, cuda_on_cpu::any_kernel(kernel), block_size, shared);
 }
+inline constexpr unsigned cudaOccupancyDefault = 0, cudaOccupancyDisableCachingOverride = 1;
+template <typename Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Kernel* kernel,
+                                                                   int block_size,
+                                                                   std::size_t shared,
+                                                                   unsigned flags) {
+  const cudaError_t error = cuda_on_cpu::check_occupancy_flags(flags);
+  return error != cudaSuccess
+             ? error
+             : cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, block_size, shared);
+}
+template <typename Kernel, typename SharedOf>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
+    int* grid, int* block, Kernel* kernel, SharedOf shared_of, int limit = 0, unsigned flags = 0) {
+  return cuda_on_cpu::best_block(
+      grid, block, cuda_on_cpu::any_kernel(kernel), limit, flags,
+      [](void* closure, int block_size) -> std::size_t {
+        return (*static_cast<SharedOf*>(closure))(block_size);
+      },
+      &shared_of);
+}
+template <typename Kernel, typename SharedOf>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* block, Kernel* kernel,
+                                                           SharedOf shared_of, int limit = 0) {
+  return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(grid, block, kernel, shared_of,
+                                                                 limit);
+}
+template <typename Kernel>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, Kernel* kernel,
+                                                        std::size_t shared = 0, int limit = 0,
+                                                        unsigned flags = 0) {
+  return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
+      grid, block, kernel, [=](int) { return shared; }, limit, flags);
+}
 template <typename Kernel>
 cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Kernel* kernel,
                                                std::size_t shared = 0, int limit = 0) {
-  *block = limit > 0 && limit < 1024 ? limit : 1024;
-  int blocks = 0, processors = 0;
-  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
-  const auto error =
-      cuda_on_cpu::active_blocks(&blocks, cuda_on_cpu::any_kernel(kernel), *block, shared);
-  *grid = blocks * processors;
-  return error;
+  return cudaOccupancyMaxPotentialBlockSizeWithFlags(grid, block, kernel, shared, limit);
+}
+/// Returns how much dynamic shared memory each of `blocks` blocks may have if all of them are
+/// active on an SM.
+template <typename Kernel>
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, Kernel* kernel,
+                                                      int blocks, int block_size) {
+  return cuda_on_cpu::available_shared(bytes, cuda_on_cpu::any_kernel(kernel), blocks, block_size);
+}
+template <typename Kernel>
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, Kernel* kernel,
+                                                 const cudaLaunchConfig_t* config) {
+  return cuda_on_cpu::largest_cluster(blocks, cuda_on_cpu::any_kernel(kernel), *config);
+}
+template <typename... Parameters>
+cudaError_t cudaFuncGetParamInfo(void (*)(Parameters...), std::size_t index, std::size_t* offset,
+                                 std::size_t* bytes) {
+  constexpr std::size_t sizes[] = {sizeof(Parameters)..., 0};
+  constexpr std::size_t alignments[] = {alignof(Parameters)..., 1};
+  return cuda_on_cpu::parameter_info(sizes, alignments, sizeof...(Parameters), index, offset,
+                                     bytes);
+}
+template <typename Kernel>
+cudaError_t cudaFuncGetName(const char** name, Kernel* kernel) {
+  return cuda_on_cpu::linked_name(name, cuda_on_cpu::any_kernel(kernel));
 }
 template <typename Kernel>
 cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, Kernel* kernel,

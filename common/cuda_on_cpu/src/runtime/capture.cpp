@@ -26,6 +26,10 @@ Operations copies_of(const CUgraphExec_st& executable, const Operations& begin,
     auto copy = std::make_shared<Operation>(*recorded);
     if (recorded->host_call != nullptr)
       copy->host_call = std::make_shared<HostCall>(recorded->host_call->function);
+    if (recorded->is_disabled) {
+      copy->work = marker()->work;
+      copy->kernel = nullptr;
+    }
     copy->after = begin;
     for (const OperationPointer& before : recorded->after)
       if (const auto other = copies.find(before.get()); other != copies.end())
@@ -49,6 +53,19 @@ cudaError_t begin_capture(CUstream_st* found, cudaStreamCaptureMode mode) {
   found->capture->mode = mode;
   found->began_capture = true;
   return lasting_error();
+}
+
+/// The captures that forbid unsafe calls to a thread: all captures that are not relaxed, only the
+/// captures of the thread itself, or none.
+cudaStreamCaptureMode& mode_of_thread() {
+  thread_local cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+  return mode;
+}
+
+bool forbids_allocations(const Capture& capture) {
+  return capture.forbids_allocations() && mode_of_thread() != cudaStreamCaptureModeRelaxed &&
+         (mode_of_thread() == cudaStreamCaptureModeGlobal ||
+          capture.thread == std::this_thread::get_id());
 }
 
 cudaStreamCaptureStatus status_of(const CUstream_st& stream) {
@@ -137,6 +154,14 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
   return lasting_error();
 }
 
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  if (mode == nullptr || *mode < cudaStreamCaptureModeGlobal ||
+      *mode > cudaStreamCaptureModeRelaxed)
+    return fail(cudaErrorInvalidValue);
+  std::swap(*mode, mode_of_thread());
+  return lasting_error();
+}
+
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
                                      unsigned long long* id, cudaGraph_t* graph,
                                      const cudaGraphNode_t** after, const cudaGraphEdgeData** data,
@@ -189,7 +214,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
   // The caller allocates memory. A capture may forbid allocations to its own thread, or to all
   // threads.
   for (const CUstream_st* stream : created_streams())
-    if (stream->began_capture && stream->capture->forbids_allocations()) {
+    if (stream->began_capture && forbids_allocations(*stream->capture)) {
       stream->capture->valid = false;
       return fail(cudaErrorStreamCaptureUnsupported);
     }
@@ -208,8 +233,30 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
                   "other instance first");
     }
   for (const auto& own : made->memory.allocates) own->instantiated = true;
+  made->flags = flags;
   made->memory.frees_on_launch = (flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
   *executable = made.release();  // owned by the program until cudaGraphExecDestroy
+  return lasting_error();
+}
+
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams* parameters) {
+  if (parameters == nullptr) return fail(cudaErrorInvalidValue);
+  const cudaError_t error = cudaGraphInstantiate(executable, graph, parameters->flags);
+  parameters->errNode_out = nullptr;
+  parameters->result_out =
+      error == cudaSuccess ? cudaGraphInstantiateSuccess
+      : error == cudaErrorInvalidValue && executable != nullptr && graph != nullptr
+          ? cudaGraphInstantiateInvalidStructure
+          : cudaGraphInstantiateError;
+  if (error != cudaSuccess || (parameters->flags & cudaGraphInstantiateFlagUpload) == 0)
+    return error;
+  return cudaGraphUpload(*executable, parameters->uploadStream);
+}
+
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t executable, unsigned long long* flags) {
+  if (executable == nullptr || flags == nullptr) return fail(cudaErrorInvalidValue);
+  *flags = executable->flags;
   return lasting_error();
 }
 
@@ -254,6 +301,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
   const Guard guard(runtime_mutex());
   if (executable == nullptr) return fail(cudaErrorInvalidValue);
+  // A pending launch may use the objects of the graph.
+  if (!executable->objects.empty() && executable->last != nullptr) finish(executable->last);
   const std::unique_ptr<CUgraphExec_st> taken(executable);
   return lasting_error();
 }

@@ -167,6 +167,37 @@ Recorded record(const cudaEventWaitNodeParams& p, const void* place) {
   return record(p, &Operation::awaits, place);
 }
 
+cudaMemcpy3DParms line_of_bytes(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
+
+Recorded record(const SymbolCopy& copy, const void* place) {
+  const Recorder recorder;
+  const cudaError_t error = copy_symbol(copy.to, copy.from, copy.bytes, copy.size, copy.offset,
+                                        copy.to_symbol, false, recorder.stream());
+  return {error, recorder.operations(place),
+          line_of_bytes(copy.to, copy.from, copy.bytes, cudaMemcpyDefault)};
+}
+
+/// Makes the operations of a node from the member of the parameters that `type` selects.
+Recorded record(const cudaGraphNodeParams& p, const void* place) {
+  switch (p.type) {
+    case cudaGraphNodeTypeKernel:
+      return record(p.kernel, place);
+    case cudaGraphNodeTypeMemcpy:
+      return record(p.memcpy.copyParams, place);
+    case cudaGraphNodeTypeMemset:
+      return record(p.memset, place);
+    case cudaGraphNodeTypeHost:
+      return record(p.host, place);
+    case cudaGraphNodeTypeEventRecord:
+      return record(p.eventRecord, place);
+    case cudaGraphNodeTypeWaitEvent:
+      return record(p.eventWait, place);
+    default:
+      return {fail(cudaErrorNotSupported,
+                   "the CPU device cannot change the parameters of graph nodes of this type")};
+  }
+}
+
 cudaMemcpy3DParms line_of_bytes(void* to, const void* from, std::size_t bytes,
                                 cudaMemcpyKind kind) {
   cudaMemcpy3DParms p{};
@@ -214,10 +245,22 @@ cudaError_t add(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*
   return cudaSuccess;
 }
 
+/// Lets the kernel of a node keep its attributes, although its parameters change.
+void keep_attributes(const Operations& changed, const Operations& before) {
+  if (changed.empty() || before.empty() || changed.front()->kernel == nullptr ||
+      before.front()->kernel == nullptr)
+    return;
+  auto kernel = std::make_shared<Kernel>(*changed.front()->kernel);
+  kernel->configuration.cooperative = before.front()->kernel->configuration.cooperative;
+  kernel->configuration.cluster = before.front()->kernel->configuration.cluster;
+  changed.front()->kernel = std::move(kernel);
+}
+
 /// Replaces the operations of a node in a graph.
 cudaError_t change(cudaGraphNode_t node, cudaGraphNodeType type, Recorded recorded) {
   if (recorded.error != cudaSuccess) return recorded.error;
   if (node == nullptr || node->type != type || node->recorded) return fail(cudaErrorInvalidValue);
+  keep_attributes(recorded.operations, node->operations);
   node->operations = std::move(recorded.operations);
   node->parameters = std::move(recorded.parameters);
   return cudaSuccess;
@@ -245,12 +288,16 @@ cudaError_t change(cudaGraphExec_t executable, cudaGraphNode_t node, cudaGraphNo
     return fail(cudaErrorInvalidValue);
   for (const auto& part : executable->parts) {
     if (part.node != node || part.count != recorded.operations.size()) continue;
+    const auto first = executable->operations.begin() + static_cast<std::ptrdiff_t>(part.first);
+    keep_attributes(recorded.operations, {first, first + static_cast<std::ptrdiff_t>(part.count)});
     for (std::size_t i = 0; i < part.count; ++i)
       take_over(*executable->operations[part.first + i], *recorded.operations[i]);
     return cudaSuccess;
   }
   return fail(cudaErrorInvalidValue, "the instance has no such node");
 }
+
+}  // namespace
 
 /// The nodes that a node depends on, as the program sees them, without hidden nodes.
 std::vector<cudaGraphNode_t> seen_before(const CUgraphNode_st& node) {
@@ -277,6 +324,8 @@ std::vector<cudaGraphNode_t> seen_of(const CUgraph_st& graph) {
     if (!node->hidden) seen.push_back(node.get());
   return seen;
 }
+
+namespace {
 
 /// Returns nodes to the program as CUDA does. Without an array, only the number of nodes is
 /// returned; otherwise at most as many nodes as the array has elements.
@@ -389,6 +438,7 @@ class Layout {
 /// Copies a graph. Each node of the copy refers to its original.
 std::unique_ptr<CUgraph_st> clone_of(const CUgraph_st& graph) {
   auto clone = std::make_unique<CUgraph_st>();
+  clone->objects.add(graph.objects);
   std::map<const CUgraphNode_st*, cudaGraphNode_t> copies;
   for (const auto& node : graph.nodes) {
     clone->nodes.push_back(std::make_unique<CUgraphNode_st>(*node));
@@ -530,6 +580,13 @@ bool has_legal_bodies(const CUgraph_st& graph) {
 
 namespace {
 
+/// Adds references to the user objects of a graph and of its child graphs.
+void add_objects(const CUgraph_st& graph, UserObjects& all) {
+  all.add(graph.objects);
+  for (const auto& node : graph.nodes)
+    if (node->child != nullptr) add_objects(*node->child, all);
+}
+
 /// Adds the conditions of a graph, and of all bodies of its conditional nodes, to a list.
 void add_conditions(const CUgraph_st& graph, Conditions& all) {
   all.insert(all.end(), graph.conditions.begin(), graph.conditions.end());
@@ -544,6 +601,7 @@ std::unique_ptr<CUgraphExec_st> instance_of(const CUgraph_st& graph) {
   if (!Layout(*instance).add(graph, nullptr)) return nullptr;
   instance->memory = memory_of(instance->operations);
   add_conditions(graph, instance->conditions);
+  add_objects(graph, instance->objects);
   return instance;
 }
 
@@ -837,6 +895,22 @@ cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* 
   return tell(seen_before(*node), nodes, count);
 }
 
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                           std::size_t* count) {
+  if (node == nullptr || count == nullptr) return fail(cudaErrorInvalidValue);
+  std::vector<cudaGraphNode_t> found = seen_of(*node->graph);
+  std::erase_if(found,
+                [&](const CUgraphNode_st* other) { return !has(seen_before(*other), node); });
+  return tell(found, nodes, count);
+}
+
+cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {
+  if (node == nullptr || graph == nullptr || node->child == nullptr)
+    return fail(cudaErrorInvalidValue);
+  *graph = node->child.get();
+  return lasting_error();
+}
+
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
   if (node == nullptr || type == nullptr) return fail(cudaErrorInvalidValue);
   *type = node->type;
@@ -978,6 +1052,64 @@ cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t executable, cudaGraph
                 record(*parameters, __builtin_return_address(0)));
 }
 
+cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* parameters) {
+  const Guard guard(runtime_mutex());
+  if (parameters == nullptr) return fail(cudaErrorInvalidValue);
+  return change(node, parameters->type, record(*parameters, __builtin_return_address(0)));
+}
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                       cudaGraphNodeParams* parameters) {
+  const Guard guard(runtime_mutex());
+  if (parameters == nullptr) return fail(cudaErrorInvalidValue);
+  if (parameters->type == cudaGraphNodeTypeGraph)
+    return cudaGraphExecChildGraphNodeSetParams(executable, node, parameters->graph.graph);
+  return change(executable, node, parameters->type,
+                record(*parameters, __builtin_return_address(0)));
+}
+
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                                 cudaGraph_t child) {
+  const Guard guard(runtime_mutex());
+  if (executable == nullptr || node == nullptr || node->child == nullptr || child == nullptr)
+    return fail(cudaErrorInvalidValue);
+  if (has_single_nodes(*child)) return fail(cudaErrorNotSupported, no_copy);
+  const auto before = instance_of(*node->child), other = instance_of(*child);
+  if (other == nullptr || difference(*before, *other) != cudaGraphExecUpdateSuccess)
+    return fail(cudaErrorGraphExecUpdateFailure,
+                "the new child graph must have the same nodes and edges as the child graph of the "
+                "node");
+  for (std::size_t i = 0; i < before->parts.size(); ++i)
+    for (const auto& part : executable->parts) {
+      if (part.node != before->parts[i].node) continue;
+      for (std::size_t k = 0; k < part.count; ++k)
+        take_over(*executable->operations[part.first + k],
+                  *other->operations[other->parts[i].first + k]);
+    }
+  executable->objects.add(other->objects);
+  return lasting_error();
+}
+
+namespace cuda_on_cpu {
+
+cudaError_t add_symbol_node(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                            std::size_t count, const SymbolCopy& copy) {
+  const Guard guard(runtime_mutex());
+  return add(node, graph, after, count, cudaGraphNodeTypeMemcpy,
+             record(copy, __builtin_return_address(0)));
+}
+cudaError_t change_symbol_node(cudaGraphNode_t node, const SymbolCopy& copy) {
+  const Guard guard(runtime_mutex());
+  return change(node, cudaGraphNodeTypeMemcpy, record(copy, __builtin_return_address(0)));
+}
+cudaError_t change_symbol_node(cudaGraphExec_t executable, cudaGraphNode_t node,
+                               const SymbolCopy& copy) {
+  const Guard guard(runtime_mutex());
+  return change(executable, node, cudaGraphNodeTypeMemcpy,
+                record(copy, __builtin_return_address(0)));
+}
+
+}  // namespace cuda_on_cpu
+
 cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t executable, cudaGraphNode_t node,
                                                  cudaEvent_t event) {
   const Guard guard(runtime_mutex());
@@ -1005,8 +1137,9 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
     take_over(*executable, *other);
     return lasting_error();
   }
-  if (other != nullptr) other->memory.allocates.clear();  // the discarded instance does not own the
-                                                          // allocations
+  if (other != nullptr)
+    other->memory.allocates.clear();  // the discarded instance does not own the
+                                      // allocations
   return fail(cudaErrorGraphExecUpdateFailure);
 }
 

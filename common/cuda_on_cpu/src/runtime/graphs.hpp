@@ -12,6 +12,7 @@
 #include "cuda_on_cpu/graph_nodes.hpp"
 #include "graph_memory.hpp"
 #include "stream.hpp"
+#include "user_objects.hpp"
 
 namespace cuda_on_cpu {
 
@@ -47,13 +48,17 @@ struct CUgraphNode_st {
                                                          ///< node chooses
   std::vector<cudaGraph_t> told_bodies = {};             ///< pointers to the bodies, as the program
                                                          ///< receives them
-  cudaGraphNode_t original = nullptr;                    ///< the node of which this node is a
-                                                         ///< clone, or null
+  int priority = 0;                                      ///< attributes of a kernel, which have no
+                                                         ///< effect
+  cudaAccessPolicyWindow window = {};
+  cudaGraphNode_t original = nullptr;  ///< the node of which this node is a
+                                       ///< clone, or null
 };
 
 struct CUgraph_st {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
   cuda_on_cpu::Conditions conditions;
+  cuda_on_cpu::UserObjects objects;
 };
 
 struct CUgraphExec_st {
@@ -69,6 +74,8 @@ struct CUgraphExec_st {
                                        ///< waits for
   cuda_on_cpu::GraphMemory memory;
   cuda_on_cpu::Conditions conditions;
+  cuda_on_cpu::UserObjects objects;
+  unsigned long long flags = 0;
 
   ~CUgraphExec_st();
 };
@@ -89,6 +96,10 @@ bool are_nodes_of(const CUgraph_st& graph, const cudaGraphNode_t* nodes, std::si
 
 /// Whether a graph has nodes that allow only one executable graph and no copy.
 bool has_single_nodes(const CUgraph_st& graph);
+
+/// The nodes of a graph that the program sees, and those on which a node depends.
+std::vector<cudaGraphNode_t> seen_of(const CUgraph_st& graph);
+std::vector<cudaGraphNode_t> seen_before(const CUgraphNode_st& node);
 
 /// Whether the bodies of all conditional nodes have only permitted nodes.
 bool has_legal_bodies(const CUgraph_st& graph);

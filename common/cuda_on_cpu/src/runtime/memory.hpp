@@ -32,6 +32,8 @@ struct Allocation {
                                                ///< processes, or null
   const void* pool = nullptr;                  ///< the pool that the allocating call named, or null
   std::uint32_t context = 0;                   ///< the context whose end frees the memory
+  unsigned flags = 0;                          ///< the flags of the call that allocated memory on
+                                               ///< the host
   bool is_leaving = false;                     ///< whether a stream has an operation that frees the
                                                ///< memory
 

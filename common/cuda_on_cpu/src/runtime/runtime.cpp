@@ -1,6 +1,8 @@
 /// \file
 /// The runtime's calls about devices and kernels.
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -18,6 +20,7 @@
 #include "children.hpp"
 #include "contexts.hpp"
 #include "cuda_on_cpu/memory_pools.hpp"
+#include "cuda_on_cpu/runtime_hints.hpp"
 #include "errors.hpp"
 #include "hints.hpp"
 #include "memory.hpp"
@@ -266,6 +269,71 @@ cudaError_t active_clusters(int* clusters, AnyKernel, const cudaLaunchConfig_t& 
   return lasting_error();
 }
 
+cudaError_t largest_cluster(int* blocks, AnyKernel kernel, const cudaLaunchConfig_t& config) {
+  const std::scoped_lock guard(runtime_mutex());
+  if (blocks == nullptr) return fail(cudaErrorInvalidValue);
+  Configuration c = configuration(config);
+  c.cluster = dim3(1);
+  if (!is_valid(c)) return fail(cudaErrorInvalidConfiguration);
+  *blocks = !has_clusters() ? 1 : limits_of(name_of(kernel)).large_clusters ? 16 : 8;
+  return lasting_error();
+}
+
+cudaError_t available_shared(std::size_t* bytes, AnyKernel, int blocks, int block_size) {
+  if (bytes == nullptr || blocks < 1 || blocks > blocks_of_processor(block_size, 0))
+    return fail(cudaErrorInvalidValue);
+  const std::size_t share = shared_of_processor / static_cast<std::size_t>(blocks);
+  *bytes = std::min<std::size_t>(share - reserved_shared, most_dynamic_shared);
+  return lasting_error();
+}
+
+cudaError_t check_occupancy_flags(unsigned flags) {
+  return flags > cudaOccupancyDisableCachingOverride ? fail(cudaErrorInvalidValue) : cudaSuccess;
+}
+
+cudaError_t best_block(int* grid, int* block, AnyKernel kernel, int limit, unsigned flags,
+                       std::size_t (*shared_of)(void* closure, int block_size), void* closure) {
+  const std::scoped_lock guard(runtime_mutex());
+  if (grid == nullptr || block == nullptr || limit < 0) return fail(cudaErrorInvalidValue);
+  if (const cudaError_t error = check_occupancy_flags(flags); error != cudaSuccess) return error;
+  const int of_kernel = static_cast<int>(limits_of(name_of(kernel)).threads);
+  int most_active = 0;
+  *grid = *block = 0;
+  for (int size = limit == 0 ? of_kernel : std::min(limit, of_kernel);
+       size > 0 && most_active < most_threads_of_processor; size = (size - 1) / 32 * 32) {
+    const int blocks = blocks_of_processor(size, shared_of(closure, size));
+    if (blocks * size <= most_active) continue;
+    most_active = blocks * size;
+    *block = size;
+    *grid = blocks * processors;
+  }
+  return lasting_error();
+}
+
+cudaError_t parameter_info(const std::size_t* sizes, const std::size_t* alignments,
+                           std::size_t count, std::size_t index, std::size_t* offset,
+                           std::size_t* bytes) {
+  if (offset == nullptr || index >= count) return fail(cudaErrorInvalidValue);
+  std::size_t end = 0;
+  for (std::size_t i = 0; i <= index; ++i) {
+    *offset = (end + alignments[i] - 1) / alignments[i] * alignments[i];
+    end = *offset + sizes[i];
+  }
+  if (bytes != nullptr) *bytes = sizes[index];
+  return lasting_error();
+}
+
+cudaError_t linked_name(const char** name, AnyKernel kernel) {
+  static auto& names = indestructible<std::map<AnyKernel, std::string>>();
+  const std::scoped_lock guard(runtime_mutex());
+  if (name == nullptr) return fail(cudaErrorInvalidValue);
+  if (kernel == nullptr) return fail(cudaErrorInvalidDeviceFunction);
+  std::string& known = names[kernel];
+  if (known.empty()) known = linked_name_at(reinterpret_cast<const void*>(kernel));
+  *name = known.c_str();
+  return lasting_error();
+}
+
 bool note_bounds(const char* kernel, unsigned threads) {
   kernel_limits()[kernel].threads = threads;
   return true;
@@ -345,6 +413,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int d) {
   properties->maxBlocksPerMultiProcessor = 32;
   properties->streamPrioritiesSupported = properties->memoryPoolsSupported = 1;
   properties->ipcEventSupported = 1;
+  properties->pciBusID = d + 1;
   properties->memoryPoolSupportedHandleTypes = cudaMemHandleTypePosixFileDescriptor;
   return lasting_error();
 }
@@ -375,10 +444,102 @@ cudaError_t cudaDeviceReset() {
   return cudaSuccess;
 }
 
-cudaError_t cudaSetDeviceFlags(unsigned) { return lasting_error(); }
+namespace {
+
+unsigned& flags_of_device(int d) {
+  static auto& flags =
+      indestructible<std::vector<unsigned>>(static_cast<std::size_t>(settings().devices), 0u);
+  return flags[static_cast<std::size_t>(d)];
+}
+
+/// Whether flags name at most one way to wait for the device, and no unknown flag.
+bool are_device_flags(unsigned flags) {
+  const unsigned waits = flags & cudaDeviceScheduleMask;
+  constexpr unsigned known =
+      cudaDeviceScheduleMask | cudaDeviceMapHost | cudaDeviceLmemResizeToMax | cudaDeviceSyncMemops;
+  return (flags & ~known) == 0 && (waits & (waits - 1)) == 0;
+}
+
+}  // namespace
+
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+  const std::scoped_lock guard(runtime_mutex());
+  if (!are_device_flags(flags)) return fail(cudaErrorInvalidValue);
+  flags_of_device(current_device()) = flags;
+  return lasting_error();
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  const std::scoped_lock guard(runtime_mutex());
+  if (flags == nullptr) return fail(cudaErrorInvalidValue);
+  *flags = flags_of_device(current_device()) | cudaDeviceMapHost;  // all memory can be mapped
+  return lasting_error();
+}
 
 cudaError_t cudaInitDevice(int d, unsigned, unsigned) {
   return is_device(d) ? lasting_error() : fail(cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaChooseDevice(int* d, const cudaDeviceProp* properties) {
+  if (d == nullptr || properties == nullptr) return fail(cudaErrorInvalidValue);
+  *d = 0;
+  return lasting_error();
+}
+
+cudaError_t cudaSetValidDevices(int* devices, int count) {
+  if (count < 0 || (devices == nullptr && count > 0)) return fail(cudaErrorInvalidValue);
+  for (int i = 0; i < count; ++i)
+    if (!is_device(devices[i])) return fail(cudaErrorInvalidDevice);
+  if (count > 0 && !runtime_is_used()) current_device() = devices[0];
+  return lasting_error();
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int d) {
+  cudaDeviceProp p;
+  if (const cudaError_t error = cudaGetDeviceProperties(&p, d); error != cudaSuccess) return error;
+  constexpr int needed = 13;  // characters, including the final 0
+  if (id == nullptr || length < needed) return fail(cudaErrorInvalidValue);
+  std::snprintf(id, needed, "%04x:%02x:%02x.0", static_cast<unsigned>(p.pciDomainID) & 0xFFFF,
+                static_cast<unsigned>(p.pciBusID) & 0xFF,
+                static_cast<unsigned>(p.pciDeviceID) & 0xFF);
+  return lasting_error();
+}
+
+cudaError_t cudaDeviceGetByPCIBusId(int* d, const char* id) {
+  if (d == nullptr || id == nullptr) return fail(cudaErrorInvalidValue);
+  unsigned domain = 0, bus = 0, number = 0;
+  if (std::sscanf(id, "%x:%x:%x", &domain, &bus, &number) != 3) {
+    domain = 0;
+    if (std::sscanf(id, "%x:%x", &bus, &number) != 2) return fail(cudaErrorInvalidValue);
+  }
+  for (int other = 0; other < settings().devices; ++other) {
+    cudaDeviceProp p;
+    cudaGetDeviceProperties(&p, other);
+    if (p.pciDomainID != static_cast<int>(domain) || p.pciBusID != static_cast<int>(bus) ||
+        p.pciDeviceID != static_cast<int>(number))
+      continue;
+    *d = other;
+    return lasting_error();
+  }
+  return fail(cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int from, int to) {
+  if (value == nullptr) return fail(cudaErrorInvalidValue);
+  if (!is_device(from) || !is_device(to) || from == to) return fail(cudaErrorInvalidDevice);
+  switch (attribute) {
+    case cudaDevP2PAttrPerformanceRank:
+    case cudaDevP2PAttrOnlyPartialNativeAtomicSupported:
+      *value = 0;
+      return lasting_error();
+    case cudaDevP2PAttrAccessSupported:
+    case cudaDevP2PAttrNativeAtomicSupported:
+    case cudaDevP2PAttrCudaArrayAccessSupported:
+      *value = are_linked(from, to);
+      return lasting_error();
+    default:
+      return fail(cudaErrorInvalidValue);
+  }
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int d, int peer) {

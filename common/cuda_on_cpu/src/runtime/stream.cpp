@@ -480,6 +480,11 @@ void host_acquires_from_others() {
   host_moves_on();
 }
 
+unsigned long long new_stream_number() {
+  static std::atomic<unsigned long long> latest = 0;
+  return ++latest;
+}
+
 std::uint32_t new_chain() { return streams().chains++; }
 
 const std::vector<CUstream_st*>& created_streams() { return streams().created; }
@@ -556,7 +561,8 @@ void enqueue_meeting(CUstream_st& stream, std::shared_ptr<const Meeting> meeting
 bool wait_for(const Awaited& awaited) {
   Streams& s = streams();
   s.waiting.push_back({std::this_thread::get_id(), &awaited});
-  constexpr auto now_and_then = std::chrono::milliseconds(20);  // other threads may end without a notification
+  constexpr auto now_and_then =
+      std::chrono::milliseconds(20);  // other threads may end without a notification
   while (!awaited.is_there() && lasting_error() == cudaSuccess && !is_alone() &&
          !any_waits_for_me(awaited.callers()))
     s.others_moved.wait_for(s.mutex, now_and_then);
@@ -805,6 +811,24 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
   return cudaSuccess;
 }
 
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+  const Guard guard(runtime_mutex());
+  const CUstream_st* found = find_stream(stream);
+  if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (device == nullptr) return fail(cudaErrorInvalidValue);
+  *device = found->device;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  const Guard guard(runtime_mutex());
+  const CUstream_st* found = find_stream(stream);
+  if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (id == nullptr) return fail(cudaErrorInvalidValue);
+  *id = found->number;
+  return cudaSuccess;
+}
+
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   if (is_on_device()) return destroy_stream_in_kernel(stream);
   const Guard guard(runtime_mutex());
@@ -872,8 +896,9 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     wait_for_others(*found, event->shared, __builtin_return_address(0));
     return lasting_error();
   }
-  if (event->operation == nullptr) return lasting_error();  // never recorded, so the stream does
-                                                            // not wait
+  if (event->operation == nullptr)
+    return lasting_error();  // never recorded, so the stream does
+                             // not wait
   if (event->capture != nullptr && found->capture == nullptr) {
     found->capture = event->capture;
     found->last = nullptr;

@@ -88,6 +88,7 @@ struct Operation {
   const char* name = nullptr;  ///< name in messages of an operation that is neither a copy nor a
                                ///< memset
   int device = 0;
+  bool is_disabled = false;  ///< whether launches of the graph skip the work of the operation
   bool marks = false;  ///< whether the operation has no effect and only serves as a dependency
   Moves moves = Moves::nothing;
   std::shared_ptr<GraphAllocation> allocates = nullptr;  ///< allocation node of a graph, or null
@@ -130,8 +131,16 @@ struct Capture {
 
 }  // namespace cuda_on_cpu
 
+namespace cuda_on_cpu {
+
+/// A number that no other stream has.
+unsigned long long new_stream_number();
+
+}  // namespace cuda_on_cpu
+
 struct CUstream_st {
   int device = 0;
+  const unsigned long long number = cuda_on_cpu::new_stream_number();
   std::uint32_t context = 0;  ///< the context whose end destroys the stream
   bool non_blocking = false;
   int priority = 0;

@@ -52,6 +52,7 @@ struct Image {
   bool layered, cube;  // the faces of a cube are layers
   cudaChannelFormatDesc format;
   cudaTextureDesc how;
+  cudaResourceDesc resource;
 };
 
 /// The subset of an image that the most frequent fetches need.
@@ -141,6 +142,7 @@ bool is_format(const cudaChannelFormatDesc& format) {
 
 cudaError_t image_of_resource(const cudaResourceDesc& resource, Image& image) {
   image = {};
+  image.resource = resource;
   if (resource.resType == cudaResourceTypeArray) {
     const cudaArray* array = resource.res.array.array;
     if (array == nullptr) return cudaErrorInvalidResourceHandle;
@@ -174,6 +176,10 @@ cudaError_t image_of_resource(const cudaResourceDesc& resource, Image& image) {
   if (resource.resType == cudaResourceTypeLinear)
     image.width = static_cast<int>(image.pitch / image.element);
   return cudaSuccess;
+}
+
+char* slice_of(const cudaPitchedPtr& memory, std::size_t z) {
+  return static_cast<char*>(memory.ptr) + z * memory.ysize * memory.pitch;
 }
 
 cudaError_t keep(const Image& image, unsigned long long* object) {
@@ -371,7 +377,8 @@ const char* texel_of_cube(const Image& image, int layer, int face, int column, i
 /// The four texels around a position on a cube. At an edge, they belong to two faces. At a corner,
 /// there are only three texels, which share the weight of the fourth.
 Samples samples_across_edges(const Image& image, const PlaceOnCube& at, int layer) {
-  Samples found = samples_of(image, image.how, 2, 0, 0, 0, 0);  // only the parameters of this result are used
+  Samples found =
+      samples_of(image, image.how, 2, 0, 0, 0, 0);  // only the parameters of this result are used
   const auto n = static_cast<float>(image.width);
   const float x = (at.s + 1) / 2 * n - 0.5F, y = (at.t + 1) / 2 * n - 0.5F;
   const int column = static_cast<int>(std::floor(x)), row = static_cast<int>(std::floor(y));
@@ -535,15 +542,25 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent) {
 
 cudaError_t cudaMemset3D(cudaPitchedPtr pointer, int value, cudaExtent extent) {
   for (std::size_t z = 0; z < extent.depth; ++z) {
-    char* slice = static_cast<char*>(pointer.ptr) + z * pointer.ysize * pointer.pitch;
     const cudaError_t error =
-        cudaMemset2D(slice, pointer.pitch, value, extent.width, extent.height);
+        cudaMemset2D(slice_of(pointer, z), pointer.pitch, value, extent.width, extent.height);
+    if (error != cudaSuccess) return error;
+  }
+  return lasting_error();
+}
+
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr pointer, int value, cudaExtent extent,
+                              cudaStream_t stream) {
+  for (std::size_t z = 0; z < extent.depth; ++z) {
+    const cudaError_t error = cudaMemset2DAsync(slice_of(pointer, z), pointer.pitch, value,
+                                                extent.width, extent.height, stream);
     if (error != cudaSuccess) return error;
   }
   return lasting_error();
 }
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
+  if (parameters == nullptr) return fail(cudaErrorInvalidValue);
   const cudaMemcpy3DParms& p = *parameters;
   if ((p.srcArray == nullptr) == (p.srcPtr.ptr == nullptr) ||
       (p.dstArray == nullptr) == (p.dstPtr.ptr == nullptr))
@@ -574,6 +591,29 @@ cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
   return error != cudaSuccess ? error : cudaStreamSynchronize(nullptr);
 }
 
+namespace {
+
+bool is_device(int device) {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess && device >= 0 && device < count;
+}
+
+}  // namespace
+
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* parameters, cudaStream_t stream) {
+  if (parameters == nullptr) return fail(cudaErrorInvalidValue);
+  const cudaMemcpy3DPeerParms& p = *parameters;
+  if (!is_device(p.srcDevice) || !is_device(p.dstDevice)) return fail(cudaErrorInvalidDevice);
+  const cudaMemcpy3DParms same = {p.srcArray, p.srcPos, p.srcPtr, p.dstArray,
+                                  p.dstPos,   p.dstPtr, p.extent, cudaMemcpyDeviceToDevice};
+  return cudaMemcpy3DAsync(&same, stream);
+}
+
+cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* parameters) {
+  const cudaError_t error = cudaMemcpy3DPeerAsync(parameters, nullptr);
+  return error != cudaSuccess ? error : cudaStreamSynchronize(nullptr);
+}
+
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
                                      std::size_t pitch, std::size_t width, std::size_t height,
                                      cudaMemcpyKind kind, cudaStream_t stream) {
@@ -596,6 +636,45 @@ cudaError_t cudaMemcpy2DFromArray(void* to, std::size_t pitch, cudaArray_const_t
   if (from == nullptr || x + width > from->pitch() || y + height > from->rows())
     return fail(cudaErrorInvalidValue);
   return cudaMemcpy2D(to, pitch, from->at(x, y), from->pitch(), width, height, kind);
+}
+
+cudaError_t cudaMemcpy2DFromArrayAsync(void* to, std::size_t pitch, cudaArray_const_t from,
+                                       std::size_t x, std::size_t y, std::size_t width,
+                                       std::size_t height, cudaMemcpyKind kind,
+                                       cudaStream_t stream) {
+  if (from == nullptr || x + width > from->pitch() || y + height > from->rows())
+    return fail(cudaErrorInvalidValue);
+  return cudaMemcpy2DAsync(to, pitch, from->at(x, y), from->pitch(), width, height, kind, stream);
+}
+
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, std::size_t to_x, std::size_t to_y,
+                                     cudaArray_const_t from, std::size_t x, std::size_t y,
+                                     std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  if (from == nullptr || x + width > from->pitch() || y + height > from->rows())
+    return fail(cudaErrorInvalidValue);
+  return cudaMemcpy2DToArray(to, to_x, to_y, from->at(x, y), from->pitch(), width, height, kind);
+}
+
+cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, std::size_t to_x, std::size_t to_y,
+                                   cudaArray_const_t from, std::size_t x, std::size_t y,
+                                   std::size_t bytes, cudaMemcpyKind kind) {
+  if (from == nullptr || y * from->pitch() + x + bytes > from->rows() * from->pitch())
+    return fail(cudaErrorInvalidValue);
+  return cudaMemcpyToArray(to, to_x, to_y, from->at(x, y), bytes, kind);
+}
+
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
+                                   std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  if (to == nullptr || y * to->pitch() + x + bytes > to->rows() * to->pitch())
+    return fail(cudaErrorInvalidValue);
+  return cudaMemcpyAsync(to->at(x, y), from, bytes, kind, stream);
+}
+
+cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, std::size_t x, std::size_t y,
+                                     std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  if (from == nullptr || y * from->pitch() + x + bytes > from->rows() * from->pitch())
+    return fail(cudaErrorInvalidValue);
+  return cudaMemcpyAsync(to, from->at(x, y), bytes, kind, stream);
 }
 
 cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
@@ -645,3 +724,28 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface,
 }
 
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) { return forget(surface); }
+
+namespace {
+
+/// Returns a member of the image of a texture or surface object.
+template <typename Value>
+cudaError_t member_of(unsigned long long object, Value Image::*member, Value* value) {
+  const Images::Entry* entry = images().find(object);
+  if (value == nullptr || entry == nullptr) return fail(cudaErrorInvalidValue);
+  *value = entry->image.*member;
+  return lasting_error();
+}
+
+}  // namespace
+
+cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
+                                             cudaTextureObject_t texture) {
+  return member_of(texture, &Image::resource, resource);
+}
+cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* how, cudaTextureObject_t texture) {
+  return member_of(texture, &Image::how, how);
+}
+cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource,
+                                             cudaSurfaceObject_t surface) {
+  return member_of(surface, &Image::resource, resource);
+}

@@ -12,6 +12,7 @@
 #include "../machine/thread_area.hpp"
 #include "../settings.hpp"
 #include "children.hpp"
+#include "cuda_on_cpu/batch_copies.hpp"
 #include "cuda_on_cpu/memory_pools.hpp"
 #include "graph_memory.hpp"
 #include "memory.hpp"
@@ -443,8 +444,11 @@ cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t widt
 cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
   return allocate_for(pointer, bytes, MemorySpace::pinned);
 }
-cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned) {
-  return allocate_for(pointer, bytes, MemorySpace::pinned);
+cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
+  const Guard guard(runtime_mutex());
+  const cudaError_t error = allocate_for(pointer, bytes, MemorySpace::pinned);
+  if (error == cudaSuccess && *pointer != nullptr) find_allocation(*pointer)->flags = flags;
+  return error;
 }
 cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) {
   return bytes == 0 ? fail(cudaErrorInvalidValue)
@@ -509,6 +513,15 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) 
   if (device == nullptr || flags != 0 || allocation == nullptr || !allocation->on_host())
     return fail(cudaErrorInvalidValue);
   *device = host;
+  return lasting_error();
+}
+
+cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
+  const Guard guard(runtime_mutex());
+  const Allocation* allocation = find_allocation_of_call(host);
+  if (flags == nullptr || allocation == nullptr || allocation->space != MemorySpace::pinned)
+    return fail(cudaErrorInvalidValue);
+  *flags = allocation->flags;
   return lasting_error();
 }
 
@@ -616,4 +629,41 @@ cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_
   const Guard guard(runtime_mutex());
   return fill(rows(to, pitch, width, height), value, find_stream(stream), false,
               __builtin_return_address(0));
+}
+
+cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const std::size_t* bytes,
+                                 std::size_t count, cudaMemcpyAttributes* attributes,
+                                 std::size_t* firsts, std::size_t attribute_count,
+                                 cudaStream_t stream) {
+  const Guard guard(runtime_mutex());
+  CUstream_st* found = find_stream(stream);
+  if (found == nullptr) return fail(cudaErrorInvalidResourceHandle);
+  if (to == nullptr || from == nullptr || bytes == nullptr || attributes == nullptr ||
+      firsts == nullptr || count == 0 || attribute_count == 0 || attribute_count > count ||
+      found == find_stream(nullptr))
+    return fail(cudaErrorInvalidValue,
+                "a batch of copies needs a stream other than the default stream, at least one "
+                "copy, and from one to as many attributes as copies");
+  for (std::size_t i = 0; i < attribute_count; ++i)
+    if (attributes[i].srcAccessOrder < cudaMemcpySrcAccessOrderStream ||
+        attributes[i].srcAccessOrder > cudaMemcpySrcAccessOrderAny || firsts[i] >= count ||
+        (i == 0 ? firsts[i] != 0 : firsts[i] <= firsts[i - 1]))
+      return fail(
+          cudaErrorInvalidValue,
+          "the first attribute of a batch belongs to copy 0, and the others belong to later "
+          "copies in ascending order");
+  bool reads_at_once = false;
+  std::size_t attribute = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (attribute + 1 < attribute_count && firsts[attribute + 1] == i) ++attribute;
+    reads_at_once = reads_at_once ||
+                    attributes[attribute].srcAccessOrder == cudaMemcpySrcAccessOrderDuringApiCall;
+    if (const cudaError_t error =
+            copy(line(to[i], bytes[i]), line(from[i], bytes[i]), cudaMemcpyDefault, found, false,
+                 __builtin_return_address(0));
+        error != cudaSuccess)
+      return error;
+  }
+  if (reads_at_once && found->capture == nullptr) synchronise(*found);
+  return fail(lasting_error());
 }
