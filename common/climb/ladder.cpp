@@ -31,7 +31,7 @@ RunSettings settings_for_cpu_device(RunSettings settings, const Options& options
   return settings;
 }
 
-/// The names of input files without directories: "a.npy and b.npy".
+/// The names of input files without directories, for example "a.npy and b.npy".
 std::string file_names(const std::vector<std::string>& paths) {
   std::vector<std::string> names;
   for (const auto& path : paths) names.push_back(fs::path(path).filename());
@@ -146,8 +146,8 @@ const Program* Ladder::find(const std::string& stage, const std::string& device)
   return found == all_.end() ? nullptr : &*found;
 }
 
-/// Returns a program of the stage that `program` continues; null if there is none. This is
-/// the previous stage, unless the header comment of the source names an earlier one
+/// Returns a program of the stage that `program` continues; null if there is none. A stage
+/// continues the previous stage, unless the header comment of its source names an earlier stage
 /// (*From:*).
 /// \throws BadInput if the comment does not name an earlier stage
 const Program* Ladder::before(const Program& program) const {
@@ -295,7 +295,7 @@ void Ladder::compare_with_ceilings(Row& row) const {
   if (on_gpu) row.of_copy = modelled.value("traffic_bytes", 0.0) / rates->bandwidth / median;
 }
 
-/// The parameters of the problem and their values: "(n = 2, seed = 1)".
+/// The parameters of the problem and their values, for example "(n = 2, seed = 1)".
 std::string Ladder::problem() const {
   Json parameters = Json::object();
   if (settings_.inputs.empty())

@@ -42,7 +42,7 @@ class Ladder {
   nlohmann::ordered_json json() const;
 
   /// Whether at least one stage has run and all results match the reference. Stages that are not
-  /// available on this machine are ignored.
+  /// available on this machine or for this size are ignored.
   bool all_well() const;
 
  private:

@@ -220,9 +220,9 @@ constexpr auto shared_by_analyses = "shared_by_analyses";
 /// requires stage zero of each workload. For stages that `--stages` selects, the list also contains
 /// the programs for the CPU device, because commands on the pages of the book start these programs.
 ///
-/// Targets after an empty line are not required for the table, and may be built later. They are the
-/// programs that analyse accesses, for the selected stages; without `--stages`, they are the target
-/// on which all these programs depend.
+/// Targets after an empty line are not required for the table, and may be built later. With
+/// `--stages`, they are the programs that analyse the accesses of the selected stages. Without
+/// `--stages`, the only such target is the one on which all these programs depend.
 std::string targets_text(const Workloads& workloads, const Options& options) {
   std::set<std::string> needed, later;
   const auto target = [](const Program& program) {

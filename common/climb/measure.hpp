@@ -38,7 +38,7 @@ inline constexpr const char* reduced_dataset = "tiny";
 enum class Verdict {
   reference,         ///< the stage is the reference itself, in f64
   matches,           ///< the error does not exceed the tolerance
-  differs,           ///< the stage solved, but the error exceeds the tolerance
+  differs,           ///< the stage computed a solution, but its error exceeds the tolerance
   failed,            ///< the program ended with an error
   not_available,     ///< missing hardware, or an unsupported precision
   not_for_this_size  ///< the problem exceeds the limits of the stage

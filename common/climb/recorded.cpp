@@ -68,7 +68,7 @@ void Recordings::read(const std::string& text) try {
     runs_[{of_run("workload"), of_run("dataset"), of_run("precision")}].push_back(found);
   }
 } catch (const Json::exception&) {
-  // If an entry is malformed, all later runs in the same file are ignored.
+  // If an entry is malformed, its run and all later runs in the same file are ignored.
 }
 
 std::optional<Recorded> Recordings::find(const Problem& problem, const std::string& stage,

@@ -23,8 +23,7 @@ struct Row {
   double of_copy = 0;                 ///< fraction of the GPU's copy bandwidth; 0 if unknown
   std::optional<Recorded> recorded;   ///< recorded time of a GPU stage, if this machine has no GPU
   std::optional<LinesChanged> lines;  ///< lines changed compared with the continued stage
-  std::optional<Sectors> sectors;     ///< sectors that the kernels transfer, if the CPU device has
-                                      ///< counted them
+  std::optional<Sectors> sectors;     ///< sectors that the kernels transfer, if they were counted
 
   bool timed() const { return outcome.ran() && !outcome.program.on_cpu_device(); }
   bool checked() const { return outcome.ran() && outcome.program.on_cpu_device(); }

@@ -13,8 +13,8 @@ namespace staircase {
 /// same arguments. Returns if this process already is the analysed program.
 /// \param options contains the path of the report and the number of analysed blocks per launch, if
 /// set
-/// \throws BadInput if the stage has no kernels, if this is not the CPU device's program, or if the
-/// number of blocks is not positive
+/// \throws BadInput if the stage has no kernels, if this is not the CPU device's program, if the
+/// report cannot be written, or if the number of blocks is not allowed
 /// \throws NotAvailable if the analysed program was not built
 void run_analysed(char** argv, const StageProgram& program, const StageOptions& options);
 

@@ -90,7 +90,8 @@ void check_values(const InputFormat& format, const NpyArray& input, const std::s
       input.values);
 }
 
-/// The meanings of the files for --input, in their order: "the matrix A, then the matrix B".
+/// The meanings of the files for --input in their order, for example "the matrix A, then the matrix
+/// B".
 std::string meanings_of(const std::vector<InputFormat>& formats) {
   std::vector<std::string> meanings;
   for (const InputFormat& format : formats) meanings.push_back(format.meaning);
@@ -163,7 +164,7 @@ void read_part(const StageProgram& program, const std::vector<std::string>& path
   program.set_inputs({std::move(array)});
 }
 
-/// The help text of --precision: "f64 (default) or f32".
+/// The help text of --precision, for example "f64 (default) or f32".
 std::string precision_help(const StageProgram& program) {
   std::string help = name_of(program.precisions.front()) + " (default)";
   if (program.precisions.size() > 1) help += " or " + name_of(program.precisions.back());

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array names_of_scales{"element", "diagonal", "given"};
 
-/// The index of the element at offset `offset` in row-major order, as text: "(2, 0, 7)".
+/// The index of the element at offset `offset` in row-major order, for example "(2, 0, 7)".
 std::string index_of(std::size_t offset, const std::vector<std::size_t>& shape) {
   std::vector<std::size_t> index(shape.size());
   for (std::size_t d = shape.size(); d-- > 0; offset /= shape[d]) index[d] = offset % shape[d];

@@ -17,8 +17,8 @@ enum class Scale {
   /// elements that are nearly zero compared with the largest element.
   element,
   /// The scale is sqrt(|b_ii b_jj|) for element (i, j) of a square matrix. If B = AᵀA, the scale is
-  /// an upper bound of the sum of magnitudes (|A|ᵀ|A|)_ij by the Cauchy–Schwarz inequality.
-  /// Therefore n rounded additions cause an error of at most n eps, for any scaling of the columns
+  /// an upper bound of the sum of magnitudes (|A|ᵀ|A|)_ij by the Cauchy–Schwarz inequality. A sum
+  /// of n rounded products therefore has an error of at most n eps, for any scaling of the columns
   /// of A and any cancellation.
   diagonal,
   /// The scale is `floor` for all elements. This scale suits solutions that can be much smaller
@@ -39,9 +39,9 @@ Tolerance tolerance_from_json(const nlohmann::ordered_json& json);
 
 /// The outcome of a comparison.
 struct Comparison {
-  bool equal;          ///< the shapes are equal and every error is within the tolerance
-  double error;        ///< the largest error; NaN if the arrays are not comparable
-  std::string reason;  ///< a sentence about the first difference, or empty
+  bool equal;          ///< whether the shapes are equal and every error is within the tolerance
+  double error;        ///< the largest error; NaN if shapes differ or an element is not finite
+  std::string reason;  ///< why `equal` is false, with the element concerned; empty if it is true
 };
 
 /// Compares `result` with `reference`. Both arrays must have a floating-point type.

@@ -19,13 +19,13 @@ struct Device {
   /// \throws NotAvailable if the machine has no such device
   void (*prepare)();
   std::string (*name)();              ///< for example "NVIDIA H200"
-  double (*free_memory)() = nullptr;  ///< free bytes; null if the device uses host memory
+  double (*free_memory)() = nullptr;  ///< free bytes; null for programs without kernels
   /// Copies bytes / 2 bytes within device memory, and returns the time in seconds. The copy reads
   /// and writes `bytes` bytes in total. The pointer is null if the program does not use a GPU.
   double (*seconds_to_copy)(double bytes) = nullptr;
   const Ranks* ranks = nullptr;  ///< null for programs without ranks
-  /// Launches an empty kernel and waits until the GPU has finished all work. The pointer is null if
-  /// the program does not use a GPU.
+  /// Launches an empty kernel and waits until the device has finished all work. The pointer is null
+  /// for programs without kernels.
   void (*wake)() = nullptr;
 };
 

@@ -41,7 +41,7 @@ class RemovedBySignals {
   struct sigaction before_[std::size(signals)] = {};
 };
 
-/// Writes a text to standard output and flushes it.
+/// Writes a text to standard output without buffering.
 /// \throws BadInput if standard output is closed or its device is full
 void write_stdout(std::string_view text);
 

@@ -100,8 +100,8 @@ double available_memory(const std::filesystem::path& control_group) {
 }
 
 double peak_memory() {
-  // By contrast, getrusage() would include the memory of the parent process, because a new process
-  // starts as a copy of its parent.
+  // Unlike VmHWM, the value of getrusage() includes the memory of the parent process, because a new
+  // process starts as a copy of its parent.
   if (const double peak = kibibytes_in("/proc/self/status", "VmHWM"); peak > 0) return peak;
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);

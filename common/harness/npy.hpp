@@ -40,7 +40,7 @@ struct NpyLayout {
 };
 
 /// Reads the header of a `.npy` file and checks that the size of the file matches the header.
-/// \throws BadInput under the same conditions as read_npy()
+/// \throws BadInput if the file cannot be read or is not a file that read_npy() supports
 NpyLayout read_npy_layout(const std::filesystem::path& path);
 
 /// An array with the shape and element type of a file, but without any elements.
@@ -53,7 +53,8 @@ void to_row_major(NpyArray& array);
 std::string npy_header(std::string_view dtype, const std::vector<std::size_t>& shape);
 
 /// Reads a `.npy` file (versions 1 to 3; element types f4, f8, i4 and i8; C or Fortran order).
-/// \throws BadInput if the file cannot be read or is not a `.npy` file
+/// \throws BadInput if the file cannot be read or is not such a file
+/// \throws NotEnoughMemory if the elements do not fit into the available memory
 NpyArray read_npy(const std::filesystem::path& path);
 
 /// Writes a `.npy` file (version 1, C order) under a temporary name, and then renames the file.

@@ -114,8 +114,8 @@ struct Preparations {
   Preparations& operator=(const Preparations&) = delete;
 };
 
-/// Starts a program with posix_spawnp(), which does not copy this process. The new program handles
-/// Ctrl-C by default, even if this program defers Ctrl-C.
+/// Starts a program with posix_spawnp(), which does not copy this process. Ctrl-C ends the new
+/// program, even if this program defers Ctrl-C.
 /// \throws BadInput if the program cannot be started
 /// \throws Failure if the system has too little memory or too many processes
 pid_t start(const std::vector<std::string>& command, const ProcessOptions& options, int out,

@@ -47,7 +47,7 @@ bool is_on_path(const std::string& name);
 
 /// Runs `command` (a path and arguments, without a shell) and waits for its end. The program
 /// receives an empty standard input.
-/// \throws BadInput if the program cannot be started
+/// \throws BadInput if the program cannot be started or the file for its output cannot be opened
 /// \throws Failure if Ctrl-C was pressed, which also ends the program, or if the system cannot
 /// create another process
 ProcessResult run_process(const std::vector<std::string>& command,

@@ -19,7 +19,8 @@ struct Repeat {
   RecordedTimeline timeline;               ///< timeline of the slowest rank
   std::vector<RecordedTimeline> of_ranks;  ///< timelines by rank; empty without ranks
   /// The duration of a copy on the GPU that transfers as many bytes as the problem's compulsory
-  /// memory traffic. The value is empty if the program does not use a GPU.
+  /// memory traffic. The value is empty if the program does not use a GPU or has ranks, or if too
+  /// little memory is free.
   std::optional<double> copy_seconds;
 };
 
@@ -31,8 +32,8 @@ struct Run {
   bool awake;  ///< whether an empty kernel ran before the timed phase
   std::vector<Repeat> repeats;
   Summary seconds;     ///< times of the timed phase, or of the complete solve if no phase is timed
-  double array_bytes;  ///< largest total size of arrays, in device memory if the device has
-                       ///< separate memory
+  double array_bytes;  ///< largest total size of arrays: in device memory if the program has
+                       ///< kernels, otherwise in host memory
   NpyArray solution;   ///< solution of the last repeat; in an MPI program, the part that this
                        ///< rank owns
 };
@@ -45,8 +46,8 @@ struct RunOptions {
 };
 
 /// Solves the problem of the program repeatedly.
-/// \throws WrongResult if a solution contains an element that is not finite; exceptions of the
-/// stage propagate as well
+/// \throws WrongResult if a solution contains an element that is not finite, or if the stage does
+/// not mark the timed phase; exceptions of the stage propagate as well
 Run run_repeats(const StageProgram& program, const RunOptions& options);
 
 /// The JSON record of a run, which `--json` writes.

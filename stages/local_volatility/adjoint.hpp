@@ -27,8 +27,8 @@ constexpr int warp_size = 32;
 const dim3 line(64), tile(32, 8);  // shapes of thread blocks
 
 // [state]
-/// The grid, its operators times 1 / 2, their factors, and z, as arguments of kernels. Each row of
-/// an operator sums to zero: its centre is minus the sum of `lower` and `upper`.
+/// The grid, its operators times 1 / 2, their factors and the weights z, as arguments of kernels.
+/// Each row of an operator sums to zero: its centre is minus the sum of `lower` and `upper`.
 template <typename Real>
 struct State {
   unsigned outer, num_x, num_y, num_t;
@@ -169,7 +169,7 @@ __global__ void init(State<Real> s, Market market) {
 // [setup]
 
 // [stencil]
-/// Row i of a transposed operator times 1 / 2: the coefficients of points i - 1, i and i + 1.
+/// Row i of the transposed operator Lx' / 2 or Ly' / 2: coefficients of points i - 1, i and i + 1.
 template <typename Real>
 struct Stencil {
   Real from, own, to;
@@ -183,7 +183,7 @@ __device__ Stencil<Real> transposed(View<Real, 1> lower, View<Real, 1> upper, un
 // [stencil]
 
 // [factorise]
-/// Computes the inverse pivots of 1 / dt - L, where L is an operator times `var`.
+/// Computes the inverse pivots of 1 / dt - L. L has the coefficients `lower` and `upper` × `var`.
 template <typename Real>
 __device__ void factorise(View<Real, 1> lower, View<Real, 1> upper, Real var, Real dt_inv,
                           Real* inverse, std::size_t stride) {

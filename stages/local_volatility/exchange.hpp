@@ -1,6 +1,6 @@
 /// \file
-/// Exchange of points through shared memory, from the threads that read them to the threads that
-/// use them: square tiles, and rows of tridiagonal systems.
+/// Exchange of values through shared memory between the threads that load or store them and the
+/// threads that compute with them: square tiles, and rows of tridiagonal systems.
 
 #pragma once
 
@@ -17,7 +17,7 @@ __device__ inline unsigned tile_rows() { return gridDim.y * tile_size; }
 __device__ inline unsigned tile_column() { return blockIdx.x * tile_size; }
 __device__ inline unsigned tile_columns() { return gridDim.x * tile_size; }
 
-/// The position of element (y, x) of a tile within its row in shared memory. Rows are permuted
+/// The position of element (y, x) of a tile within its row in shared memory. Each row is permuted
 /// (swizzled), so that a warp uses all banks along a row and along a column.
 __device__ inline unsigned swizzled(unsigned y, unsigned x) { return x ^ y % tile_size; }
 // [tiles]
@@ -36,9 +36,9 @@ struct Rows {
   Real a[held], s[held], c[held], r[held];
 };
 
-/// The layout of row values in shared memory, through which these values pass from the threads that
-/// read them to the threads that solve with them. After every 128 bytes there is a gap of one
-/// value. The threads of a warp then use all banks, whether their values are 1, 2, 4 or 8 apart.
+/// The layout in shared memory of the values of rows, which pass from the threads that read them to
+/// the threads that solve with them. After every 128 bytes, there is a gap of one value. The
+/// threads of a warp then use all banks, whether their values are 1, 2, 4 or 8 apart.
 template <typename Real, int held>
 struct PaddedLayout {
   static constexpr int numbers = block_size * held, gap = 128 / sizeof(Real);
@@ -133,8 +133,8 @@ struct Add {
   }
 };
 
-/// Assigns or adds the team's values to u(first), u(first + 1), ... up to u(n - 1), through shared
-/// memory in the opposite direction of distribute().
+/// Assigns or adds the team's values to u(first), u(first + 1), ... up to u(n - 1). The values pass
+/// through shared memory in the direction opposite to that of distribute().
 template <int team, typename How = Set, typename Shared, typename Real, int held>
 __device__ void collect(Shared& shared, const Real (&x)[held], Real* u, std::size_t first,
                         std::size_t n) {

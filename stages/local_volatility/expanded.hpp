@@ -1,5 +1,5 @@
 /// \file
-/// The arrays of all options on a GPU, as expanded by stage 02, and the rows of the operators.
+/// The arrays of all options on a GPU, as expanded by stage 02, and the coefficients of Lx and Ly.
 
 #pragma once
 

@@ -10,7 +10,7 @@ namespace local_volatility {
 
 // [state]
 /// The arrays of all options, as arguments of kernels. A grid has fewer than 2^31 points per side;
-/// only positions in arrays of points need 64 bits.
+/// only indices into arrays of points need 64 bits.
 template <typename Real>
 struct State {
   unsigned outer, num_x, num_y, num_t;

@@ -47,7 +47,7 @@ void check(const Problem& problem, staircase::Precision precision) {
 }
 
 /// Returns 101 operations per grid point and time step: 6 for the variance, 22 for each explicit
-/// half step, and 24 and 27 for the implicit ones (each with 16 for coefficients and 8 to solve).
+/// half step, 24 for implicit x (16 for coefficients, 8 to solve), and 27 for y (3 more for r).
 staircase::Work work(const Problem& problem, staircase::Precision precision) {
   const auto points = static_cast<double>(problem.outer) * static_cast<double>(problem.num_x) *
                       static_cast<double>(problem.num_y);
@@ -56,10 +56,10 @@ staircase::Work work(const Problem& problem, staircase::Precision precision) {
 }
 
 /// Rounding changes the row sums of (1 / dt - L / 2) by about eps lambda / dt. Here, lambda is the
-/// diffusion number: variance dt / step^2, summed over x and y. Over the time steps, such errors
-/// add up like a random walk. They matter on fine grids in f32: the observed errors are a quarter
-/// to a half of this bound. In f64, both sides of the comparison have such errors, and a GPU fuses
-/// multiplications with additions, whereas stage zero does not.
+/// diffusion number variance dt / step^2, summed over x and y. Over the time steps, such errors add
+/// up like a random walk, to eps lambda sqrt(steps). On fine grids in f32, the observed errors are
+/// 1/4 to 1/2 of this bound. In f64, the bound is four times as large: both results have such
+/// errors, and a GPU fuses multiplications with additions, whereas stage zero does not.
 staircase::Tolerance tolerance(const Problem& problem, staircase::Precision precision) {
   const bool f64 = precision == staircase::Precision::f64;
   const auto steps = static_cast<double>(problem.num_t - 1);
@@ -93,7 +93,7 @@ double traffic_of_sweeps(const Problem& problem) {
          ((reads + writes) * steps_of(problem) + 1);
 }
 
-/// Number of elements moved on the chip: the payoff is written, and R is read and written once.
+/// Elements moved if the grids stay on the chip: the payoff is written, R is read and written once.
 double traffic_on_chip(const Problem& problem) {
   return 3 * static_cast<double>(problem.outer) * points_of(problem);
 }

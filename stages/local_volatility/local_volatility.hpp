@@ -49,8 +49,8 @@ struct Derivatives {
   Real d[3], dd[3];
 };
 
-/// Returns the finite differences at point i of a grid z with any spacing. At the ends of the grid,
-/// the first derivative is one-sided and the second one is 0.
+/// Returns the coefficients at point i of a grid z, whose spacing may vary. At the ends of the
+/// grid, the first derivative is one-sided and the second one is 0.
 template <typename Real>
 constexpr Derivatives<Real> derivatives(staircase::View<double, 1> z, std::size_t i) {
   const std::size_t last = z.extent(0) - 1;
@@ -68,7 +68,7 @@ constexpr Derivatives<Real> derivatives(staircase::View<double, 1> z, std::size_
           {Real(2 / l / (l + u)), Real(-2 * (1 / l + 1 / u) / (l + u)), Real(2 / u / (l + u))}};
 }
 
-/// Computes the derivatives at all points of a grid, one row for each point.
+/// Computes the coefficients at all points of a grid z: row i of d and of dd belongs to point i.
 template <typename Real>
 constexpr void init_operator(staircase::View<double, 1> z, staircase::View<Real, 2> d,
                              staircase::View<Real, 2> dd) {
@@ -82,8 +82,8 @@ constexpr void init_operator(staircase::View<double, 1> z, staircase::View<Real,
 }
 
 #ifdef __CUDACC__
-/// Computes the derivatives with a row of threads of a kernel, one column for each point: z has n
-/// points, d and dd are 3 × n.
+/// Computes the coefficients with one row of a kernel's threads. Column i of d and of dd belongs to
+/// point i: z has n points, and d and dd are 3 × n.
 template <typename Real>
 __device__ void init_operator_in_columns(staircase::View<double, 1> z, staircase::View<Real, 2> d,
                                          staircase::View<Real, 2> dd) {

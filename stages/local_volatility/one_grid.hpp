@@ -1,6 +1,6 @@
 /// \file
-/// The grid that all options share and its operators, the set-up of both and of the payoffs, and
-/// the final prices.
+/// The grid and the operators that all options share, the set-up of these data and of the payoffs,
+/// and the final prices.
 
 #pragma once
 
@@ -15,7 +15,7 @@ namespace local_volatility {
 
 // [state]
 /// The data that all options share and the arrays of all options, as arguments of kernels. A grid
-/// has fewer than 2^31 points per side; only positions in arrays of points need 64 bits.
+/// has fewer than 2^31 points per side; only indices into arrays of points need 64 bits.
 template <typename Real>
 struct OneGrid {
   unsigned outer, num_x, num_y, num_t;
@@ -176,7 +176,7 @@ __device__ Stencil<Real> stencil(staircase::View<Real, 2> d, staircase::View<Rea
           mu * d(2, i) + half * var * dd(2, i)};
 }
 
-/// Returns row i of Lx / 2 if the variance is `var` times its factor for x.
+/// Returns row i of Lx / 2 for the variance `var * var_of_x(i)`.
 template <typename State, typename Real>
 __device__ Stencil<Real> half_stencil_x(const State& s, unsigned i, Real var) {
   const Real half = 0.5;

@@ -36,8 +36,8 @@ __device__ float scale_of(float x) {
   return std::bit_cast<float>(0x7F00'0000 - exponent);
 }
 
-/// Returns the same function, scaled by a power of two. Only the ratio of q and G matters, and a
-/// power of two causes no rounding.
+/// Returns the same function with its matrix scaled by a power of two. Only the ratio of q and G
+/// matters, and a power of two causes no rounding.
 template <typename Real>
 __device__ Fractional<Real> scaled(Fractional<Real> f) {
   const Real scale = scale_of(f.qq + f.qg);

@@ -186,7 +186,7 @@ struct Strip {
   Real *pivot_y, *below_y, *above_y;    // factors along y: 2 / pivot, and both neighbours' factors
   Real *from_below, *from_above;        // products of factors from the ends of a segment
   Real *through_below, *through_above;  // (level, lane): products over 1, 2, 4, ... segments
-  Real* var_t;                          // the variance's factor of the time step
+  Real* var_t;                          // the variance's factor for the time step
 };
 // [strip]
 
@@ -259,7 +259,7 @@ struct Column {
   unsigned first, first_of_grid;  // first row, in the strip and in the grid
   unsigned last;                  // last row of the grid, counted from first_of_grid
   unsigned first_joined;          // first column whose segments this block combines
-  Real var;                       // the variance's factor of y
+  Real var;                       // the variance's factor for y
 };
 // [segments of columns]
 

@@ -20,8 +20,8 @@ constexpr unsigned rows_of_thread = held_x / held_y;
 constexpr unsigned threads_of_strip = 256;
 constexpr unsigned points_of_strip = threads_of_strip * held_x;
 
-/// The distribution of a grid over a cluster. Each block has a strip of rows, which is cut into
-/// segments along x, of `held` points each, and along y. Each count is a power of two.
+/// The distribution of a grid over a cluster. Each block has a strip of rows, which is cut along x
+/// into segments of `held` points and along y into segments of `held_y`. Counts are powers of two.
 template <unsigned held>
 struct ShapeWith {
   unsigned blocks;      // per cluster
@@ -220,7 +220,7 @@ struct Column {
   unsigned segment, j;
   bool active;
   unsigned first, first_of_grid;  // first row, in the strip and in the grid
-  Real var;                       // the variance's factor of y
+  Real var;                       // the variance's factor for y
 };
 // [segments of columns]
 
@@ -243,8 +243,8 @@ __device__ void enter(Real (&f)[count], const Real* through, unsigned segments) 
   }
 }
 
-/// The segments of rows that a thread solves along y, `count` of them. If a strip has fewer rows
-/// than its threads can solve, a thread solves its first row repeatedly.
+/// The `count` segments of rows that a thread solves along y. If a strip has fewer rows than its
+/// threads can solve, a thread solves its first row repeatedly.
 template <typename Real, unsigned count = rows_of_thread>
 struct Rows {
   __device__ Rows(const auto& shape, const Strip<Real>& strip)
@@ -321,8 +321,8 @@ __device__ void solve_rows(const auto& shape, const Strip<Real>& strip,
   put(strip, rows, f);
 }
 
-/// bring_in() copies the rows of a strip, `points` points in total, from the grid into shared
-/// memory; bring_out() copies them back.
+/// bring_in() copies R at the `points` points of a strip from global to shared memory, and sets W
+/// to Ly R / 2; bring_out() copies R back.
 template <typename Real, unsigned count>
 __device__ void bring_in(const Strip<Real>& strip, const Rows<Real, count>& rows,
                          const Real* result, unsigned points, unsigned num_y) {

@@ -1,5 +1,5 @@
 /// \file
-/// The number of threads that solve a tridiagonal system together, and of rows per thread.
+/// The number of threads that solve a tridiagonal system together, and the rows of each thread.
 
 #pragma once
 
@@ -15,7 +15,7 @@ constexpr int block_size = 128;  // threads of all teams of a block
 
 // [launch]
 /// Calls `launch` with the size of a team for systems of n rows, the number of rows per thread, and
-/// the block dimensions. A team is a warp if the rows fit, and a thread block otherwise.
+/// the block dimensions. A team is a warp if n <= 256 (8 rows per thread), else a thread block.
 template <typename Launch>
 void with_team(std::size_t n, Launch launch) {
   const auto call = [&](auto team, auto held) {

@@ -1,6 +1,6 @@
-/// The functions of stages 19 and 20 on the CPU. They process
-/// four rows of L at a time in the widest vectors of the
-/// processor.
+/// The inner functions of stages 19 and 20, which run on the CPU. They process four rows of L at a
+/// time in the widest vectors of the processor, and keep one sum per row and vector element in
+/// registers.
 
 #pragma once
 
@@ -53,7 +53,7 @@ template <typename Four>
 
 // [subtract]
 /// Subtracts the products of rows i to i + 3 with the unknowns of columns `first` to `last` - 1
-/// from the right-hand sides of these rows. The number of columns is a multiple of four.
+/// from the right-hand sides of these rows. The number of columns must be a multiple of four.
 template <int bytes, typename T>
 [[gnu::always_inline]] inline void subtract(const Rows<T>& s, std::size_t i, std::size_t last) {
   constexpr std::size_t size = bytes < 4 * sizeof(T) ? 4 * sizeof(T) : bytes;

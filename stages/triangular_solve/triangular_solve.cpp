@@ -30,8 +30,8 @@ std::size_t count(std::int64_t number) { return static_cast<std::size_t>(number)
 double power_of_two_below(double x) { return std::exp2(std::floor(std::log2(x))); }
 
 /// The largest magnitude below the diagonal. In an ill-conditioned matrix, unknowns grow over all
-/// rows: for most seeds by a factor between ten and a thousand, unless there are few rows. All
-/// other matrices are strictly diagonally dominant.
+/// rows: for most seeds by a factor between ten and a thousand, unless there are few rows. In other
+/// matrices, the magnitudes left of the diagonal add up to less than that of the diagonal element.
 double size_below_diagonal(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return power_of_two_below(problem.matrix == ill_conditioned ? std::sqrt(3 * std::min(1.0, 28 / n))
@@ -176,7 +176,7 @@ void check(const Problem& problem, Precision precision) {
 
 /// Solves the equations that begin at row `first`, for as many unknowns as x has elements. Before
 /// the call, x contains the right-hand side. Returns the first row in which a partial sum may
-/// overflow T.
+/// overflow T, or the row after the last equation if there is none.
 template <typename T>
 std::size_t substitute(staircase::View<const T, 2> l, std::size_t first,
                        std::vector<long double>& x) {
@@ -264,11 +264,11 @@ staircase::Work work(const Problem& problem, Precision precision) {
 // [tolerance]
 /// The magnitude of unknowns, and the error that rounding may cause in them.
 struct Bound {
-  double largest = 0;  ///< magnitude |x_i| of the unknown
-  double off = 0;      ///< |L⁻¹| times the residual of inverted blocks, without γ
+  double largest = 0;  ///< largest magnitude |x_i| of an unknown
+  double off = 0;      ///< largest element of |L⁻¹| times the residual bound, without γ
 };
 
-/// Computes L⁻¹ with n³ / 6 products. Its diagonal blocks are inverses of the diagonal blocks of L.
+/// Computes L⁻¹ with n³ / 6 products. The diagonal blocks of L⁻¹ are the inverses of those of L.
 template <typename T>
 std::vector<double> inverse_of(staircase::View<const T, 2> l) {
   const std::size_t n = l.extent(0);
@@ -309,8 +309,8 @@ Bound exact_bound(staircase::View<const T, 2> l, const std::vector<double>& inve
 
 /// The bound that is computed from the inverse of the comparison matrix, which has |l_ii| on the
 /// diagonal and -|l_ij| below it. Each element of |L⁻¹| and of a block's inverse is at most as
-/// large as the same element of this inverse. The bound takes one pass over the triangle, for the
-/// right-hand side b and for the largest magnitude of all right-hand sides in each equation.
+/// large as the same element of this inverse. One pass over the triangle computes the bound, for
+/// the right-hand side b and for the largest magnitude of all right-hand sides in each equation.
 template <typename T>
 Bound quick_bound(staircase::View<const T, 2> l, staircase::View<const T, 1> b,
                   const std::vector<double>& largest) {
@@ -365,7 +365,7 @@ Bound bound_of(const Problem& problem) {
 
 /// Substitution has a residual of at most γ |L| |x|, for any order of its sums (Higham, "Accuracy
 /// and Stability of Numerical Algorithms", 2nd ed., Theorem 8.5). Inverted blocks have a larger
-/// bound, in which |L₁₁⁻¹| |c| replaces |x| for a diagonal block and its updated right-hand side c.
+/// bound, in which |A⁻¹| |c| replaces |x| for a diagonal block A and its updated right-hand side c.
 /// The inverse of the comparison matrix times |b| bounds both vectors, for blocks of any size. A
 /// residual r changes the solution by L⁻¹ r. Accumulated rounding errors stay below 8 times the
 /// square root of their number, except with a negligible probability (Higham and Mary, "A New
@@ -392,7 +392,7 @@ staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
 // [tolerance]
 
 // [traffic]
-/// Elements moved by columns: each step reads a column, and reads and writes the right-hand side.
+/// Elements moved in column form: a step reads a column, and reads and writes the right-hand side.
 double traffic_of_columns(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return size_of_triangle(problem) + n * n + n;
@@ -400,19 +400,19 @@ double traffic_of_columns(const Problem& problem) {
 
 constexpr double block = rows_of_block;
 
-/// Elements moved by blocks: each step reads its columns of the triangle, and reads and writes the
-/// right-hand side below.
+/// Elements moved in blocked form: each step reads 64 columns of the triangle, and reads and writes
+/// the right-hand side below the block.
 double traffic_of_blocks(const Problem& problem) {
   const auto n = static_cast<double>(problem.n);
   return size_of_triangle(problem) + n * n / block + 4 * n;
 }
 
-/// Elements moved by blocks with inverses: the inverses are also written once and read once.
+/// Elements moved in blocked form with inverses, which are also written once and read once.
 double traffic_of_inverses(const Problem& problem) {
   return traffic_of_blocks(problem) + 2 * block * static_cast<double>(problem.n);
 }
 
-/// Elements moved with inverses: each step also moves all remaining rows of all right-hand sides.
+/// Elements moved with several right-hand sides: each step moves the remaining rows of all of them.
 double traffic_of_sides(const Problem& problem) {
   return size_of_triangle(problem) + 2 * block * static_cast<double>(problem.n) +
          size_of_sides(problem) * (static_cast<double>(problem.n) / block + 4);

@@ -49,7 +49,7 @@ int attribute(cudaDeviceAttr which) {
   return value;
 }
 
-/// Advice for error messages: "build it with -Dgpu_arch=90a (./climb --gpu 90a)".
+/// Advice for error messages, for example "build it with -Dgpu_arch=90a (./climb --gpu 90a)".
 std::string how_to_build() {
   const cudaDeviceProp gpu = properties();
   const std::string arch = std::to_string(10 * gpu.major + gpu.minor) + (gpu.major < 9 ? "" : "a");
@@ -67,8 +67,8 @@ __global__ void do_nothing() {}
 
 /// Ten times the compute capability for which the code that runs on this GPU was compiled. This
 /// capability may be lower than the capability of the GPU, because the driver translates PTX of
-/// lower capabilities. All kernels of a program are compiled for the same capabilities, so that an
-/// empty kernel represents all of them.
+/// lower capabilities. All kernels of a program are compiled for the same capabilities, so an empty
+/// kernel represents all of them.
 int capability_of_code() {
   cudaFuncAttributes code{};
   if (const cudaError_t error = cudaFuncGetAttributes(&code, do_nothing); error != cudaSuccess)
@@ -263,10 +263,10 @@ void* allocate_on_device(std::size_t bytes) {
     check(error);
   }
   device_arrays().add(bytes);
-  // The CPU device itself fills new memory with 0xFF bytes, and its analysis would treat a memset
-  // as a write. Without the memset, the analysis also reports reads of unwritten elements that a
-  // correct stage reads without using them. Examples are padding and the other triangle of a
-  // matrix. Therefore only the tutor omits the memset.
+  // The CPU device itself fills new memory with 0xFF bytes, but its analysis treats the memset as a
+  // write. Without the memset, the analysis reports every read of an unwritten element. A correct
+  // stage may read such elements if it does not use their values, for example the padding of a
+  // matrix. Therefore only the tutor of the exercises (common/tutor) omits the memset.
   if (!on_cpu || std::getenv("STAIRCASE_REPORT_UNWRITTEN") == nullptr)
     check(cudaMemset(memory, 0xFF, bytes));
   return memory;

@@ -246,8 +246,8 @@ mpi::Datatype region(const Part& part, bool column_major, MPI_Datatype element) 
   return mpi::Datatype(made);
 }
 
-/// The MPI datatype of one row of a part. Parts are transferred row by row, because MPI counts
-/// elements with an int, which may overflow for all elements of a part.
+/// The MPI datatype of one row of a part. Transfers count rows and not elements, because MPI counts
+/// with an int, and the number of elements of a part may exceed the range of an int.
 mpi::Datatype row_of(const Part& part, MPI_Datatype element) {
   MPI_Datatype made = MPI_DATATYPE_NULL;
   check(MPI_Type_contiguous(static_cast<int>(part.extents.back()), element, &made));
@@ -300,6 +300,7 @@ struct Unfinished {
 };
 
 /// Writes the part of this rank at its position in the file. Rank 0 also writes the header.
+/// \returns MPI_SUCCESS, or the first error of MPI on this rank
 int write_parts(const fs::path& path, const NpyArray& own, const Part& part) {
   const void* const data =
       std::visit([](const auto& values) -> const void* { return values.data(); }, own.values);

@@ -1,5 +1,5 @@
 /// \file
-/// Changed: the strike and the private state move into the loop, and one directive is added.
+/// Changed: the strike and the state are declared inside the loop, and one directive is added.
 /// Legal:   iterations write different prices and read nothing that another iteration writes.
 /// Expect:  the time is divided by the number of cores if a state fits into a core's caches.
 /// Run:     ./climb local_volatility --stages 00,01
@@ -26,7 +26,7 @@ struct State {
   std::size_t num_x, num_y, num_t;
   std::size_t ix = 0, iy = 0;  // the grid point of the spot and of today's volatility
 
-  Array<double, 1> x{num_x}, y{num_y}, tau{num_t};  // kept in f64, so that differences are exact
+  Array<double, 1> x{num_x}, y{num_y}, tau{num_t};  // kept in f64 for accurate differences
   Array<Real, 2> dx{num_x, 3}, dxx{num_x, 3}, dy{num_y, 3}, dyy{num_y, 3};
   Array<Real, 2> mu_x{num_x, num_y}, var_x{num_x, num_y};
   Array<Real, 2> mu_y{num_x, num_y}, var_y{num_x, num_y};

@@ -1,10 +1,10 @@
 /// \file
-/// Changed: the functions between the loop over the options and its loop nests are inlined. The
-///          private state is expanded into arrays, indexed by the option (and, in tridiagonal
-///          systems, by the system), and hoisted out of the loop.
-/// Legal:   each iteration has its own elements, so no two iterations share an element.
-/// Expect:  the stage is slower and needs more memory: arrays that stayed in a core's caches now
-///          pass through memory.
+/// Changed: the functions that contain the loop nests are inlined into the loop over the options.
+///          The state of an option is expanded into arrays, indexed by the option (and, in
+///          tridiagonal systems, by the system), and hoisted out of the loop.
+/// Legal:   each iteration accesses only the elements of its option, so iterations share none.
+/// Expect:  this stage is slower than 01 and needs more memory: arrays that stayed in a core's
+///          caches now pass through memory.
 /// Run:     ./climb local_volatility --stages 00-02
 /// Next:    03_distributed moves the loop inwards and splits it into one loop for each nest.
 

@@ -3,8 +3,8 @@
 ///          distributed over the loop nests.
 /// Legal:   a parallel loop may always move inwards, and may be split between statements if all
 ///          dependences between them run forwards.
-/// Expect:  on a CPU, the stage is slower: every nest streams the arrays of all options through the
-///          caches.
+/// Expect:  on a CPU, this stage is slower than 02: every nest streams the arrays of all options
+///          through the caches.
 /// Run:     ./climb local_volatility --stages 00-03
 /// Next:    04_naive_cuda launches each nest as a kernel on a GPU.
 

@@ -1,6 +1,6 @@
 /// \file
 /// Changed: the arrays are in device memory; every parallel loop of a nest becomes a dimension of
-///          the grid of threads and keeps its index.
+///          the grid of threads. The thread's index in this dimension replaces the loop index.
 /// Legal:   these loops were parallel already, and kernels of one stream run one after the other.
 /// Expect:  memory is the limit; most kernels have strided accesses, since neighbouring threads do
 ///          not access neighbouring elements.
@@ -86,7 +86,7 @@ __global__ void explicit_y(State<Real> s) {
       }
 }
 
-/// Solves the systems (1 / dt - Lx / 2) U' = U, one per j.
+/// Assembles the systems (1 / dt - Lx / 2) U' = U, one per j.
 template <typename Real>
 __global__ void implicit_x(State<Real> s) {
   const Real half = 0.5;
@@ -107,7 +107,7 @@ __global__ void solve_x(Systems<Real> s) {
                    s.wx.row(k, j));
 }
 
-/// Solves the systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i.
+/// Assembles the systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i.
 template <typename Real>
 __global__ void implicit_y(State<Real> s) {
   const Real half = 0.5;

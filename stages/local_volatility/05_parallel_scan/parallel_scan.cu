@@ -1,6 +1,6 @@
 /// \file
-/// Changed: tridag() solves with parallel scans, in a team of threads. The two kernels that call
-///          it, and their launches, change with it, and the arrays of pivots are gone.
+/// Changed: tridag() solves a system by parallel scans in a team of threads. The two kernels that
+///          call tridag() and their launches change accordingly; no pivots are stored.
 /// Legal:   each of the three recurrences applies one function per row to a running value. The
 ///          composition of functions is associative, so it may be grouped (and scanned) in any way.
 /// Expect:  a solve reads and writes each element once; the other kernels take as long as in 04.
@@ -31,8 +31,8 @@ struct Rows {
   Real a[held], s[held], c[held], r[held];
 };
 
-/// Advances (q, G) by one row: pivot = new q / old q, and g = G / q = 1 + c / pivot. A diffusion
-/// equation has a, c <= 0 and s >= 0, so no term is negative, and no cancellation occurs.
+/// Advances (q, G), here q and g, by one row: pivot = new q / old q, and G / q = 1 + c / pivot. In
+/// a diffusion equation, a, c <= 0 and s >= 0. No term is negative, so no cancellation occurs.
 template <typename Real, int held>
 __device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g) {
   g = rows.s[m] * q - rows.a[m] * g;
@@ -77,8 +77,8 @@ __device__ void eliminate(const Rows<Real, held>& rows, Real (&d)[held], Real (&
   for (int m = 0; m < held; ++m) d_before = d[m] = f[m](d_before);
 }
 
-/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d. On entry, x_below is the value of the row
-/// below the team's last row; on return, it is the value of the team's first row.
+/// Solves x(i) = d(i) + e(i) x(i + 1) and stores x in d. On entry, x_below is the x of the row
+/// below the team's last row; on return, it is the x of the team's first row.
 template <int team, typename Real, int held>
 __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below) {
   Linear<Real> all{0, 1};
@@ -88,8 +88,8 @@ __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below
 }
 
 /// Solves a tridiagonal system (diagonals a, b, c, right-hand side r) for u with a team of threads.
-/// r and u may be the same array. A system with more than team * held rows is solved in chunks.
-/// Each chunk, except for the last one, stores d and e in u and c.
+/// r and u may be the same array. A system with more rows than the team's registers can hold is
+/// solved in chunks; all chunks but the last store d and e of eliminate() in u and c.
 template <int team, int held, typename Real>
 __device__ void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r,
                        View<Real, 1> u) {
@@ -175,7 +175,7 @@ __global__ void explicit_y(State<Real> s) {
       }
 }
 
-/// Solves the systems (1 / dt - Lx / 2) U' = U, one per j.
+/// Assembles the systems (1 / dt - Lx / 2) U' = U, one per j.
 template <typename Real>
 __global__ void implicit_x(State<Real> s) {
   const Real half = 0.5;
@@ -196,7 +196,7 @@ __global__ void solve_x(State<Real> s) {
                          s.u.row(k, j));
 }
 
-/// Solves the systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i.
+/// Assembles the systems (1 / dt - Ly / 2) R' = U' / dt - V / 2, one per i.
 template <typename Real>
 __global__ void implicit_y(State<Real> s) {
   const Real half = 0.5;

@@ -1,12 +1,12 @@
 /// \file
-/// Changed: all arrays are in the order of y, so the rows of a system along x are num_y apart,
-///          between the rows of neighbouring systems. The Thomas algorithm returns for these
-///          systems and merges with the explicit half steps, and no data are transposed.
+/// Changed: in all arrays, neighbours in y are adjacent in memory, so the rows of a system along x
+///          are num_y apart, interleaved with those of other systems. The Thomas algorithm solves
+///          these systems again, merged with the explicit half steps; no data are transposed.
 /// Legal:   the systems along x are independent, and a thread that goes down a column visits the
 ///          points in the order in which the Thomas algorithm needs their right-hand sides.
 /// Expect:  this stage is faster than 06 if the systems fill the GPU, and slower otherwise.
 /// Run:     ./climb local_volatility --stages 05-07
-/// Next:    08_shared_grids stores once the data that are the same for all options.
+/// Next:    08_shared_grids stores the data that are the same for all options only once.
 
 #include "../exchange.hpp"
 #include "../laid_out.hpp"
@@ -26,8 +26,8 @@ using staircase::rows;
 using staircase::View;
 
 // [elimination]
-/// Advances (q, G) by one row: pivot = new q / old q, and g = G / q = 1 + c / pivot. A diffusion
-/// equation has a, c <= 0 and s >= 0, so no term is negative, and no cancellation occurs.
+/// Advances (q, G), here q and g, by one row: pivot = new q / old q, and G / q = 1 + c / pivot. In
+/// a diffusion equation, a, c <= 0 and s >= 0. No term is negative, so no cancellation occurs.
 template <typename Real, int held>
 __device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g) {
   g = rows.s[m] * q - rows.a[m] * g;
@@ -72,8 +72,8 @@ __device__ void eliminate(const Rows<Real, held>& rows, Real (&d)[held], Real (&
   for (int m = 0; m < held; ++m) d_before = d[m] = f[m](d_before);
 }
 
-/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d. On entry, x_below is the value of the row
-/// below the team's last row; on return, it is the value of the team's first row.
+/// Solves x(i) = d(i) + e(i) x(i + 1) and stores x in d. On entry, x_below is the x of the row
+/// below the team's last row; on return, it is the x of the team's first row.
 template <int team, typename Real, int held>
 __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below) {
   Linear<Real> all{0, 1};
@@ -85,8 +85,8 @@ __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below
 
 // [tridag]
 /// Solves a tridiagonal system of n rows for u with a team of threads; row_of(i) is row i. Rows
-/// beyond the end must have a = c = r = 0. A system with more than team * held rows is solved in
-/// chunks. Each chunk, except for the last one, stores d and e in u and w.
+/// beyond the end must have a = c = r = 0. A system with more rows than the team's registers can
+/// hold is solved in chunks; all chunks but the last store d and e of eliminate() in u and w.
 template <int team, int held, typename Real, typename RowOf>
 __device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
   __shared__ SharedRows<Real, held> shared;

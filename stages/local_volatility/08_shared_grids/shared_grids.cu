@@ -2,7 +2,7 @@
 /// Changed: grids, derivatives and variance are computed once for all options; the variance becomes
 ///          a product of three factors, which depend on x, on y and on time.
 /// Legal:   an expression may be hoisted if it reads nothing that the loop writes and is safe to
-///          evaluate when the loop does not run. The product equals exp of the sum up to rounding.
+///          evaluate when the loop does not run. Up to rounding, the product is the exp of 07.
 /// Expect:  memory is the limit, with 10 values per point and step instead of 20.
 /// Run:     ./climb local_volatility --stages 07,08
 /// Next:    09_factored factorises the matrices, which all options also share, only once.
@@ -34,8 +34,8 @@ struct State : OneGrid<Real> {
 // [state]
 
 // [elimination]
-/// Advances (q, G) by one row: pivot = new q / old q, and g = G / q = 1 + c / pivot. A diffusion
-/// equation has a, c <= 0 and s >= 0, so no term is negative, and no cancellation occurs.
+/// Advances (q, G), here q and g, by one row: pivot = new q / old q, and G / q = 1 + c / pivot. In
+/// a diffusion equation, a, c <= 0 and s >= 0. No term is negative, so no cancellation occurs.
 template <typename Real, int held>
 __device__ void take_over(const Rows<Real, held>& rows, int m, Real& q, Real& g) {
   g = rows.s[m] * q - rows.a[m] * g;
@@ -80,8 +80,8 @@ __device__ void eliminate(const Rows<Real, held>& rows, Real (&d)[held], Real (&
   for (int m = 0; m < held; ++m) d_before = d[m] = f[m](d_before);
 }
 
-/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d. On entry, x_below is the value of the row
-/// below the team's last row; on return, it is the value of the team's first row.
+/// Solves x(i) = d(i) + e(i) x(i + 1) and stores x in d. On entry, x_below is the x of the row
+/// below the team's last row; on return, it is the x of the team's first row.
 template <int team, typename Real, int held>
 __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below) {
   Linear<Real> all{0, 1};
@@ -93,8 +93,8 @@ __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below
 
 // [tridag]
 /// Solves a tridiagonal system of n rows for u with a team of threads; row_of(i) is row i. Rows
-/// beyond the end must have a = c = r = 0. A system with more than team * held rows is solved in
-/// chunks. Each chunk, except for the last one, stores d and e in u and w.
+/// beyond the end must have a = c = r = 0. A system with more rows than the team's registers can
+/// hold is solved in chunks; all chunks but the last store d and e of eliminate() in u and w.
 template <int team, int held, typename Real, typename RowOf>
 __device__ void tridag(std::size_t n, RowOf row_of, Real* u, Real* w) {
   __shared__ SharedRows<Real, held> shared;
@@ -131,7 +131,7 @@ template <typename Real>
 constexpr unsigned batch_of = 64 / sizeof(Real);
 
 /// Computes V = Ly R and reduces (1 / dt - Lx / 2) U' = R / dt + Lx R / 2 + V down a column to
-/// U'(i) = d(i) + e(i) U'(i + 1). Stores d in u, e in w. The variance is `var * var_of_x(i)`.
+/// U'(i) = d(i) + e(i) U'(i + 1). Stores d in u and e in w. The variance is `var * var_of_x(i)`.
 template <typename Real>
 __device__ void eliminate_column(const State<Real>& s, Real var, unsigned k, unsigned j) {
   constexpr unsigned batch = batch_of<Real>;

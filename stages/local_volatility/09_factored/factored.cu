@@ -1,6 +1,6 @@
 /// \file
-/// Changed: the tridiagonal matrices are factorised outside the loop over the options, so the
-///          solves need only scans of linear functions, and no division.
+/// Changed: the tridiagonal matrices are factorised outside the loop over the options, so a solve
+///          needs no division, and along y it needs only scans of linear functions.
 /// Legal:   a matrix depends on the grid and the time step alone, so its factorisation may be
 ///          hoisted. A product with an inverse equals the quotient up to rounding.
 /// Expect:  memory is the limit, with 8 values per point and step instead of 10.
@@ -47,8 +47,8 @@ __device__ Real quotient(Real t, Real q, Real reciprocal) {
   return fma(fma(-x, q, t), reciprocal, x);
 }
 
-/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d. On entry, x_below is the value of the row
-/// below the team's last row; on return, it is the value of the team's first row.
+/// Solves x(i) = d(i) + e(i) x(i + 1) and stores x in d. On entry, x_below is the x of the row
+/// below the team's last row; on return, it is the x of the team's first row.
 template <int team, typename Real, int held>
 __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below) {
   Linear<Real> all{0, 1};
@@ -58,8 +58,8 @@ __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below
 }
 
 // [tridag]
-/// The position of the factors of row i. The m-th rows of all threads of a team are neighbours in
-/// memory, so that the team's loads are coalesced.
+/// The position of the factors of row i. The factors of the m-th rows of all threads of a team are
+/// adjacent in memory, so that the team's loads are coalesced.
 template <int team, int held>
 __device__ std::size_t factor_of_row(std::size_t i) {
   constexpr std::size_t chunk = team * held;
@@ -68,8 +68,8 @@ __device__ std::size_t factor_of_row(std::size_t i) {
 }
 
 /// Solves a system of n rows along y for u with a team of threads. The right-hand side is r_of(i),
-/// which must be 0 beyond the end. A system with more than team * held rows is solved in chunks.
-/// Each chunk, except for the last one, stores d in u.
+/// which must be 0 beyond the end. A system with more rows than the team's registers can hold is
+/// solved in chunks; all chunks but the last store the result d of the elimination in u.
 template <int team, int held, typename Real, typename ValueOf>
 __device__ void tridag(const State<Real>& s, std::size_t n, ValueOf r_of, Real* u) {
   __shared__ SharedValues<Real, held> shared;

@@ -1,8 +1,8 @@
 /// \file
-/// Changed: a time step computes its increment of R. The system along x has the complete operator
-///          applied to R as its right-hand side, and its solution is the right-hand side along y.
+/// Changed: a time step computes the increment of R. The right-hand side along x is the complete
+///          operator applied to R; the solution along x, scaled, is the right-hand side along y.
 /// Legal:   the same expression is subtracted from both sides of each system, so the scheme is the
-///          same up to rounding. Rows of an operator sum to zero, so differences suffice.
+///          same up to rounding. Rows of an operator sum to zero, so differences of R suffice.
 /// Expect:  a step moves 7 values per point instead of 8, which saves little; f32 is more accurate.
 /// Run:     ./climb local_volatility --stages 09,10 --precision f64,f32
 /// Next:    11_grid_per_block keeps a grid in a thread block for the entire time loop.
@@ -47,8 +47,8 @@ __device__ Real quotient(Real t, Real q, Real reciprocal) {
   return fma(fma(-x, q, t), reciprocal, x);
 }
 
-/// Solves x(i) = d(i) + e(i) x(i + 1) in place of d. On entry, x_below is the value of the row
-/// below the team's last row; on return, it is the value of the team's first row.
+/// Solves x(i) = d(i) + e(i) x(i + 1) and stores x in d. On entry, x_below is the x of the row
+/// below the team's last row; on return, it is the x of the team's first row.
 template <int team, typename Real, int held>
 __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below) {
   Linear<Real> all{0, 1};
@@ -58,8 +58,8 @@ __device__ void substitute(Real (&d)[held], const Real (&e)[held], Real& x_below
 }
 
 // [tridag]
-/// The position of the factors of row i. The m-th rows of all threads of a team are neighbours in
-/// memory, so that the team's loads are coalesced.
+/// The position of the factors of row i. The factors of the m-th rows of all threads of a team are
+/// adjacent in memory, so that the team's loads are coalesced.
 template <int team, int held>
 __device__ std::size_t factor_of_row(std::size_t i) {
   constexpr std::size_t chunk = team * held;
@@ -68,8 +68,8 @@ __device__ std::size_t factor_of_row(std::size_t i) {
 }
 
 /// Adds the solution of a system of n rows along y to u, with a team of threads. The right-hand
-/// side is r_of(i), which must be 0 beyond the end. A system with more than team * held rows is
-/// solved in chunks. Each chunk, except for the last one, stores d in w.
+/// side is r_of(i), which must be 0 beyond the end. A system with more rows than the registers of
+/// the team can hold is solved in chunks; all but the last store the result d of elimination in w.
 template <int team, int held, typename Real, typename ValueOf>
 __device__ void tridag(const State<Real>& s, std::size_t n, ValueOf r_of, Real* w, Real* u) {
   __shared__ SharedValues<Real, held> shared;

@@ -46,8 +46,8 @@ __global__ void factorise_x(State<Real> s, unsigned g) {
 // [factorise]
 
 // [enter]
-/// Returns the value that enters this thread's segment of a column: the functions of the segments
-/// before it, applied to zero one after the other. `mine` is the function of this segment.
+/// Returns the value that enters this thread's segment of a column: the result of the functions of
+/// the segments before it, beginning with zero. `mine` is the function of this segment.
 template <int direction, typename Real>
 __device__ Real enter(Linear<Real>* segments, Linear<Real> mine, const Shape& shape,
                       unsigned segment, unsigned j, unsigned width) {
@@ -93,8 +93,8 @@ __device__ Neighbours<Real> beside(const Strip<Real>& strip, const Shape& shape,
   return r;
 }
 
-/// Computes W = (1 / dt - Lx / 2)^-1 (Lx + Ly) R / 2 from W = Ly R / 2; `var_t` is the factor of
-/// the variance for the time. Then starts the copies of the inverse pivots of step `next`.
+/// Replaces W = Ly R / 2 by (1 / dt - Lx / 2)^-1 (Lx + Ly) R / 2; `var_t` is the variance's factor
+/// for the time. Then starts the copies of the inverse pivots of step `next`.
 template <typename Real>
 __device__ void solve_columns(const State<Real>& s, const Shape& shape, const Strip<Real>& strip,
                               const Column<Real>& c, Real var_t, unsigned next) {

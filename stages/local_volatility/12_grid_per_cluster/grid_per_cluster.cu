@@ -1,6 +1,6 @@
 /// \file
-/// Changed: the blocks of a cluster keep a grid together, each a strip of rows, and exchange the
-///          values at the edges of strips. The launch has as many clusters as the GPU can hold.
+/// Changed: a cluster keeps a grid, one strip of rows per block, and its blocks exchange the values
+///          at the edges of their strips. The launch has as many clusters as the GPU can hold.
 /// Legal:   segments of a column are combined in the same order, in whichever block they are. A
 ///          barrier of the cluster replaces the barrier of the block wherever blocks exchange data.
 /// Expect:  only the factors cause memory traffic; waits of blocks for each other are the limit.
@@ -47,8 +47,8 @@ __global__ void factorise_x(State<Real> s, unsigned g) {
 // [factorise]
 
 // [enter]
-/// If each block has one segment of a column: applies the functions of the blocks before this one
-/// to zero. Reads a batch of functions before it needs the first of them.
+/// Returns the value that enters this block's segment if each block has one segment of a column.
+/// Reads a batch of the earlier blocks' functions before it applies the first of them.
 template <int direction, typename Real>
 __device__ Real enter_block(Linear<Real>* segment) {
   constexpr unsigned batch = 8;
@@ -69,8 +69,8 @@ __device__ Real enter_block(Linear<Real>* segment) {
   return value;
 }
 
-/// Returns the value that enters this thread's segment of a column: the functions of all earlier
-/// segments, in all blocks of the cluster, applied to zero. `mine` is this segment's function.
+/// Returns the value that enters this thread's segment of a column: the result of the functions of
+/// all earlier segments in the cluster, beginning with zero. `mine` is this segment's function.
 template <int direction, typename Real, unsigned held>
 __device__ Real enter(Linear<Real>* segments, Linear<Real> mine, const ShapeWith<held>& shape,
                       unsigned segment, unsigned j, unsigned width) {
@@ -129,8 +129,8 @@ __device__ Neighbours<Real> beside(const Strip<Real>& strip, const ShapeWith<hel
   return r;
 }
 
-/// Computes W = (1 / dt - Lx / 2)^-1 (Lx + Ly) R / 2 from W = Ly R / 2; `var_t` is the factor of
-/// the variance for the time. Then starts the copies of the inverse pivots of step `next`.
+/// Replaces W = Ly R / 2 by (1 / dt - Lx / 2)^-1 (Lx + Ly) R / 2; `var_t` is the variance's factor
+/// for the time. Then starts the copies of the inverse pivots of step `next`.
 template <unsigned held, typename Real>
 __device__ void solve_columns(const State<Real>& s, const ShapeWith<held>& shape,
                               const Strip<Real>& strip, const Column<Real>& c, Real var_t,

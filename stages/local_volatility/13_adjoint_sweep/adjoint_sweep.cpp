@@ -3,7 +3,7 @@
 /// Changed: one adjoint sweep over time replaces one sweep per option. It runs from today to
 ///          maturity, with the transposed steps of the scheme, and carries weights of the payoff.
 /// Legal:   a step is linear in R, so the product of starting weights, steps and payoff may be
-///          grouped from the left or from the right. Both results are equal up to rounding.
+///          evaluated from the left or from the right. Both results are equal up to rounding.
 /// Expect:  any number of options takes the time that stage 00 takes for one option.
 /// Run:     ./climb local_volatility --stages 00,13
 /// Next:    14_adjoint_hoisted hoists the work that all steps share.
@@ -30,7 +30,7 @@ struct State {
   std::size_t num_x, num_y, num_t;
   std::size_t ix = 0, iy = 0;  // the grid point of the spot and of today's volatility
 
-  Array<double, 1> x{num_x}, y{num_y}, tau{num_t};  // kept in f64, so that differences are exact
+  Array<double, 1> x{num_x}, y{num_y}, tau{num_t};  // kept in f64 for accurate differences
   Array<Real, 2> dx{num_x, 3}, dxx{num_x, 3}, dy{num_y, 3}, dyy{num_y, 3};
   Array<Real, 2> mu_x{num_x, num_y}, var_x{num_x, num_y};
   Array<Real, 2> mu_y{num_x, num_y}, var_y{num_x, num_y};
@@ -98,8 +98,8 @@ void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r, 
 // [tridag]
 
 // [step]
-/// Does one step of the sweep, from tau(g) to tau(g + 1): the parts of a step of stage 00, each
-/// transposed, in the opposite order.
+/// Does one step of the sweep, from tau(g) to tau(g + 1): the transposed parts of a step of stage
+/// 00, in the opposite order. Lx' and Ly' are the transposed operators.
 template <typename Real>
 void step(std::size_t g, State<Real>& state) {
   auto& [num_x, num_y, num_t, ix, iy, x, y, tau, dx, dxx, dy, dyy, mu_x, var_x, mu_y, var_y, z, p,
@@ -128,7 +128,7 @@ void step(std::size_t g, State<Real>& state) {
     tridag<Real>(ax, bx, cx, p.row(j), p.row(j), wx);
   }
 
-  // The inputs of the operators: q = p - z / 2, z = p / dt
+  // The input of Ly', q = p - z / 2, and the first term of the next z, p / dt
   for (std::size_t i = 0; i < num_x; ++i)
     for (std::size_t j = 0; j < num_y; ++j) {
       q(i, j) = p(j, i) - half * z(i, j);

@@ -1,8 +1,8 @@
 /// \file
-/// Changed: data that all steps share are computed before them: the factors along y, and the factor
-///          of the variance along x that depends on x.
-/// Legal:   these data do not depend on values that a step writes. The product of exps equals exp
-///          of the sum, and the product with an inverse equals the quotient, up to rounding.
+/// Changed: data that all steps share are computed before the first step: the factors along y, and
+///          the factor of the variance along x that depends on x.
+/// Legal:   these data do not depend on values that a step writes. Up to rounding, exp(a) exp(b) is
+///          exp(a + b), and the product with an inverse is the quotient.
 /// Expect:  a point needs no call of exp, and it needs two divisions instead of four.
 /// Run:     ./climb local_volatility --stages 13,14
 /// Next:    15_vectorised_adjoint solves all systems along x at the same time.
@@ -29,7 +29,7 @@ struct State {
   std::size_t num_x, num_y, num_t;
   std::size_t ix = 0, iy = 0;  // the grid point of the spot and of today's volatility
 
-  Array<double, 1> x{num_x}, y{num_y}, tau{num_t};  // kept in f64, so that differences are exact
+  Array<double, 1> x{num_x}, y{num_y}, tau{num_t};  // kept in f64 for accurate differences
   Array<Real, 2> dx{num_x, 3}, dxx{num_x, 3}, dy{num_y, 3}, dyy{num_y, 3};
   Array<Real, 1> var_of_x{num_x}, var_x{num_y};  // variance along x: var_of_x(i) var_x(j)
   Array<Real, 1> lower_y{num_y}, centre_y{num_y}, upper_y{num_y}, inverse_y{num_y};
@@ -112,8 +112,8 @@ void tridag(View<Real, 1> a, View<Real, 1> b, View<Real, 1> c, View<Real, 1> r, 
 // [tridag]
 
 // [step]
-/// Computes z = (1 / dt - Ly' / 2)^-1 z, one system per i, with the factors of the matrix. The
-/// first solve uses the transposed upper factor.
+/// Computes z = (1 / dt - Ly' / 2)^-1 z, one system per i (Ly' is Ly transposed), with the factors
+/// of the matrix. The forward pass uses the transposed upper factor.
 template <typename Real>
 void solve_y(State<Real>& s) {
   for (std::size_t i = 0; i < s.num_x; ++i) {
@@ -147,7 +147,7 @@ void step(Real dt_inv, State<Real>& state) {
     tridag<Real>(ax, bx, cx, p.row(j), p.row(j), wx);
   }
 
-  // The inputs of the operators: q = p - z / 2, z = p / dt
+  // The input of Ly', q = p - z / 2, and the first term of the next z, p / dt
   for (std::size_t i = 0; i < num_x; ++i)
     for (std::size_t j = 0; j < num_y; ++j) {
       q(i, j) = p(j, i) - half * z(i, j);

@@ -29,7 +29,7 @@ struct State {
   std::size_t num_x, num_y, num_t;
   std::size_t ix = 0, iy = 0;  // the grid point of the spot and of today's volatility
 
-  Array<double, 1> x{num_x}, y{num_y}, tau{num_t};  // kept in f64, so that differences are exact
+  Array<double, 1> x{num_x}, y{num_y}, tau{num_t};  // kept in f64 for accurate differences
   Array<Real, 2> dx{num_x, 3}, dxx{num_x, 3}, dy{num_y, 3}, dyy{num_y, 3};
   Array<Real, 1> var_of_x{num_x}, var_x{num_y};  // variance along x: var_of_x(i) var_x(j)
   Array<Real, 1> lower_y{num_y}, centre_y{num_y}, upper_y{num_y}, inverse_y{num_y};
@@ -92,8 +92,8 @@ void factorise_y(Real var_y, Real dt_inv, State<Real>& state) {
 // [factorise_y]
 
 // [step]
-/// Computes z = (1 / dt - Ly' / 2)^-1 z, one system per i, with the factors of the matrix. The
-/// first solve uses the transposed upper factor.
+/// Computes z = (1 / dt - Ly' / 2)^-1 z, one system per i (Ly' is Ly transposed), with the factors
+/// of the matrix. The forward pass uses the transposed upper factor.
 template <typename Real>
 void solve_y(State<Real>& s) {
   for (std::size_t i = 0; i < s.num_x; ++i) {

@@ -4,7 +4,7 @@
 ///          computes the increment that it adds to z.
 /// Legal:   the systems of a direction are independent, and kernels run one after the other. The
 ///          increment form is the same scheme up to rounding.
-/// Expect:  latency is the limit: a row and a column are dependency chains, and only a few of them
+/// Expect:  latency is the limit: each row or column is a dependency chain, and only a few chains
 ///          run at the same time.
 /// Run:     ./climb local_volatility --stages 12-16
 /// Next:    17_single_cluster_adjoint does all steps in one kernel and keeps z on the chip, as
@@ -17,7 +17,7 @@ namespace local_volatility {
 using staircase::check;
 
 // [step]
-/// Computes p = q = (1 / dt - Ly' / 2)^-1 2 z / dt as 2 z plus an increment, with a thread per row.
+/// Stores q = (1 / dt - Ly' / 2)^-1 2 z / dt in p, as 2 z plus an increment. Each row has a thread.
 template <typename Real>
 __global__ void solve_y(State<Real> s, View<Real, 2> p) {
   for (unsigned i = column(); i < s.num_x; i += columns()) {

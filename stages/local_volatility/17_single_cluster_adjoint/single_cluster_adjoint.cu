@@ -3,8 +3,8 @@
 /// Changed: a cluster applies all transposed steps to the single grid of stage 16, instead of all
 ///          steps to the grid of each option. z stays in the registers of the threads that solve
 ///          its rows, and only q and p pass through shared memory.
-/// Legal:   the transposed systems have the same pivots, and are cut into segments and combined
-///          like the systems of stage 12.
+/// Legal:   the transposed systems have the same pivots. Their segments are combined like those of
+///          the systems of stage 12.
 /// Expect:  latency is the limit: two barriers of the cluster per step, and the work in between.
 /// Run:     ./climb local_volatility --stages 16,17
 /// Next:    18_reduced_system lets segments exchange their functions once per step instead of
@@ -22,8 +22,8 @@ using staircase::check;
 using staircase::Cluster;
 
 // [enter]
-/// If each block has one segment of a column: applies the functions of the blocks before this one
-/// to zero. Reads a batch of functions before it needs the first of them.
+/// Returns the value that enters this block's segment if each block has one segment of a column.
+/// Reads a batch of the earlier blocks' functions before it applies the first of them.
 template <int direction, typename Real>
 __device__ Real enter_block(Linear<Real>* segment) {
   constexpr unsigned batch = 8;
@@ -44,8 +44,8 @@ __device__ Real enter_block(Linear<Real>* segment) {
   return value;
 }
 
-/// Returns the value that enters this thread's segment of a column: the functions of all earlier
-/// segments, in all blocks of the cluster, applied to zero. `mine` is this segment's function.
+/// Returns the value that enters this thread's segment of a column: the result of the functions of
+/// all earlier segments in the cluster, beginning with zero. `mine` is this segment's function.
 template <int direction, typename Real>
 __device__ Real enter(Linear<Real>* segments, Linear<Real> mine, const Shape& shape,
                       unsigned segment, unsigned j, unsigned width) {
@@ -121,7 +121,7 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
 // [columns]
 
 // [rows]
-/// Computes w = q = (1 / dt - Ly' / 2)^-1 2 z / dt as 2 z plus an increment, for a smaller error.
+/// Stores q = (1 / dt - Ly' / 2)^-1 2 z / dt in w, as 2 z plus an increment, for a smaller error.
 /// Replaces z by q - z for add(), so that q needs no registers between the two calls.
 template <typename Real>
 __device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, OfRows<Real>& z) {
@@ -176,7 +176,7 @@ __device__ void add(const Strip<Real>& strip, const Rows<Real>& rows, Real dt_in
 // [rows]
 
 // [sweep]
-/// Carries z over `steps` time steps on one cluster, beginning with step g. Each block of the
+/// Advances z by `steps` time steps in one cluster, beginning with step g. Each block of the
 /// cluster has a strip of the grid.
 template <typename Real>
 __global__ void __launch_bounds__(threads_of_strip)

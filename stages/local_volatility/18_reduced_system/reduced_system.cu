@@ -1,6 +1,6 @@
 /// \file
 /// Changed: segments of a column exchange data once per step, not twice. Each segment publishes its
-///          effect on the values that enter at its two ends, and one block combines them.
+///          outgoing values as functions of its incoming ones; one block combines the functions.
 /// Legal:   a segment depends linearly on the values that enter at its two ends, so the solutions
 ///          may be superposed (the partition method).
 /// Expect:  latency is the limit: two waits for other blocks per step, and the work in between.
@@ -126,7 +126,7 @@ __device__ void solve_columns(const State<Real>& s, const Shape& shape, const St
 // [columns]
 
 // [rows]
-/// Computes w = q = (1 / dt - Ly' / 2)^-1 2 z / dt as 2 z plus an increment, for a smaller error.
+/// Stores q = (1 / dt - Ly' / 2)^-1 2 z / dt in w, as 2 z plus an increment, for a smaller error.
 /// Replaces z by q - z for add(), so that q needs no registers between the two calls.
 template <typename Real, unsigned count>
 __device__ void solve_rows(const Strip<Real>& strip, const Rows<Real, count>& rows,
@@ -182,12 +182,12 @@ __device__ void add(const Strip<Real>& strip, const Rows<Real, count>& rows, Rea
 // [rows]
 
 // [sweep]
-/// Carries z over `steps` time steps on one cluster, beginning with step g. Each block of the
+/// Advances z by `steps` time steps in one cluster, beginning with step g. Each block of the
 /// cluster has a strip of the grid.
 template <typename Real, unsigned held>
 __global__ void __launch_bounds__(threads_of_strip)
     sweep(State<Real> s, Shape shape, unsigned g, unsigned steps) {
-  shape.held = held;  // which the compiler then knows
+  shape.held = held;  // now a compile-time constant
   extern __shared__ double memory[];
   const Strip<Real> strip(reinterpret_cast<Real*>(memory), shape);
   const Column<Real> column(s, shape);

@@ -3,8 +3,8 @@
 /// From:    15_vectorised_adjoint
 /// Legal:   the systems along y are independent, so the loops of four of them may be fused
 ///          (unroll-and-jam). Each system computes the same values in the same order as before.
-/// Expect:  the solves along y take about a quarter of their time, since four dependency chains
-///          overlap. All other times stay the same.
+/// Expect:  the solves along y take about a quarter of their time in 15, since four dependency
+///          chains overlap. All other times stay the same.
 /// Run:     ./climb local_volatility --stages 15,19
 /// Next:    20_pipelined_adjoint divides the rows of the grid among the threads of a team.
 
@@ -34,7 +34,7 @@ struct State {
   std::size_t num_x, num_y, num_t;
   std::size_t ix = 0, iy = 0;  // the grid point of the spot and of today's volatility
 
-  Array<double, 1> x{num_x}, y{num_y}, tau{num_t};  // kept in f64, so that differences are exact
+  Array<double, 1> x{num_x}, y{num_y}, tau{num_t};  // kept in f64 for accurate differences
   Array<Real, 2> dx{num_x, 3}, dxx{num_x, 3}, dy{num_y, 3}, dyy{num_y, 3};
   Array<Real, 1> var_of_x{num_x}, var_x{num_y};  // variance along x: var_of_x(i) var_x(j)
   Array<Real, 1> lower_y{num_y}, centre_y{num_y}, upper_y{num_y}, inverse_y{num_y};
@@ -98,7 +98,7 @@ void factorise_y(Real var_y, Real dt_inv, State<Real>& state) {
 
 // [step]
 /// Computes z = (1 / dt - Ly' / 2)^-1 z for `rows` consecutive systems, with the factors of the
-/// matrix: the transposed upper factor first. `last` has the previous element of each system.
+/// matrix: the transposed upper factor first. `last` contains the previous element of each system.
 template <std::size_t rows, typename Real>
 void solve_rows(std::size_t first, State<Real>& s) {
   const std::size_t n = s.num_y;
@@ -116,7 +116,7 @@ void solve_rows(std::size_t first, State<Real>& s) {
   }
 }
 
-/// Solves all systems along y, one per i: `jammed` at a time, then the remaining ones.
+/// Solves systems along y, one per row i: `jammed` at a time, then the remaining ones.
 template <typename Real>
 void solve_y(State<Real>& s) {
   std::size_t i = 0;

@@ -1,6 +1,6 @@
 /// \file
-/// Changed: a team of threads divides the rows of the grid. A system along x crosses the rows of
-///          all threads, so strips of these systems pass from thread to thread in a pipeline.
+/// Changed: the rows of the grid are divided among a team of threads. A system along x crosses the
+///          rows of all threads, so strips of systems pass from thread to thread in a pipeline.
 /// Legal:   a thread computes a strip after the neighbour whose row it reads has finished this
 ///          strip. Three barriers per time step order all other accesses to shared data.
 /// Expect:  the time is divided by the number of cores, and the pipeline adds the time in which it
@@ -38,7 +38,7 @@ struct State {
   std::size_t num_x, num_y, num_t;
   std::size_t ix = 0, iy = 0;  // the grid point of the spot and of today's volatility
 
-  Array<double, 1> x{num_x}, y{num_y}, tau{num_t};  // kept in f64, so that differences are exact
+  Array<double, 1> x{num_x}, y{num_y}, tau{num_t};  // kept in f64 for accurate differences
   Array<Real, 2> dx{num_x, 3}, dxx{num_x, 3}, dy{num_y, 3}, dyy{num_y, 3};
   Array<Real, 1> var_of_x{num_x}, var_x{num_y};  // variance along x: var_of_x(i) var_x(j)
   Array<Real, 1> lower_y{num_y}, centre_y{num_y}, upper_y{num_y}, inverse_y{num_y};
@@ -121,7 +121,7 @@ struct alignas(64) Progress {
 
 // [step]
 /// Computes z = (1 / dt - Ly' / 2)^-1 z for `rows` consecutive systems, with the factors of the
-/// matrix: the transposed upper factor first. `last` has the previous element of each system.
+/// matrix: the transposed upper factor first. `last` contains the previous element of each system.
 template <std::size_t rows, typename Real>
 void solve_rows(std::size_t first, State<Real>& s) {
   const std::size_t n = s.num_y;
@@ -139,7 +139,7 @@ void solve_rows(std::size_t first, State<Real>& s) {
   }
 }
 
-/// Solves all systems along y, one per i: `jammed` at a time, then the remaining ones.
+/// Solves systems along y, one per row i: `jammed` at a time, then the remaining ones.
 template <typename Real>
 void solve_y(Part rows, State<Real>& s) {
   std::size_t i = rows.begin;
@@ -208,7 +208,7 @@ void apply_explicit(Real dt_inv, Part rows, View<Real, 1> q, State<Real>& s) {
 // [step]
 
 // [pipeline]
-/// The number of systems in a strip: about four strips per thread, but at least a cache line wide.
+/// The number of systems in a strip, at least a cache line; a grid has about 4 × `team` strips.
 template <typename Real>
 std::size_t width_of_strip(std::size_t num_y, std::size_t team) {
   const std::size_t line = 64 / sizeof(Real), lines = (num_y + line - 1) / line;

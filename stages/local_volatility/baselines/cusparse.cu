@@ -44,7 +44,7 @@ inline std::int64_t options_at_once(const Problem& problem) {
 
 // [state]
 /// The data that all options share, and the arrays of the options that are priced together, as
-/// arguments of kernels. A grid has fewer than 2^31 points per side; only positions in arrays of
+/// arguments of kernels. A grid has fewer than 2^31 points per side; only indices into arrays of
 /// points need 64 bits.
 template <typename Real>
 struct State {

@@ -6,7 +6,7 @@
 /// Expect:  there are n barriers. Unless n is large, a barrier takes longer than the work between
 ///          two barriers.
 /// Run:     ./climb triangular_solve --stages 01,02
-/// Next:    03_blocked has two barriers for 64 columns, and reads L along its rows.
+/// Next:    03_blocked has two barriers for 64 columns and reads L along its rows.
 
 #include "../triangular_solve.hpp"
 
@@ -16,7 +16,7 @@ using staircase::Array;
 using staircase::View;
 
 // [substitute]
-/// Forward substitution column by column: the threads share the equations below the column.
+/// Forward substitution column by column: the threads share the equations below each unknown.
 template <typename T>
 void substitute(View<const T, 2> l, View<const T, 1> b, View<T, 1> rest, View<T, 1> x) {
   const std::size_t n = l.extent(0);

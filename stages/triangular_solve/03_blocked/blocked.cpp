@@ -1,11 +1,11 @@
 /// \file
-/// Changed: 64 columns are solved at a time. One thread solves the diagonal block row by row. Then
-///          the threads multiply the rows below by these unknowns and subtract a sum from each row.
+/// Changed: 64 unknowns are computed at a time. One thread solves the diagonal block row by row.
+///          Then the threads multiply the rows below by these unknowns and subtract the sums.
 /// Legal:   each row subtracts the same products, grouped by blocks. The unknowns of a block are
 ///          complete at the end of `single`, and the rows below are updated at the end of `for`.
 /// Expect:  the program needs only the time to read the triangle, now along its rows.
 /// Run:     ./climb triangular_solve --stages 02,03
-/// Next:    04_naive_cuda returns to columns, and launches a kernel for each of them.
+/// Next:    04_naive_cuda returns to columns and launches a kernel for each of them.
 
 #include "../triangular_solve.hpp"
 

@@ -1,8 +1,8 @@
 /// \file
 /// Changed: two kernels process 64 columns at a time. One thread block solves the block on the
-///          diagonal in shared memory. Then each thread block updates 64 rows below with these
+///          diagonal in shared memory. Then each thread block updates 64 rows below with the new
 ///          unknowns; four threads share a row. L is padded with zeros to multiples of 64.
-/// Legal:   as in stage 03. A barrier separates two columns of a block on the diagonal.
+/// Legal:   as in stage 03. A barrier separates successive columns of a block on the diagonal.
 /// Expect:  most of the time is spent in 64 dependent steps on one SM, while all other SMs wait.
 /// Run:     ./climb triangular_solve --stages 04,05
 /// Next:    06_inverted_blocks replaces these steps by a product with the inverse.
@@ -20,13 +20,13 @@ using staircase::View;
 constexpr unsigned held = block / 2 / lanes;  // pairs of a row per thread
 
 // [parts]
-/// A thread's segment of 64 elements of a row: every fourth pair.
+/// A thread's segment of a row of 64 elements: every fourth pair.
 template <typename T>
 struct Part {
   Pair<T> pairs[held];
 
-  /// Loads the segment that begins at pair `first` of the row. The __syncwarp() keeps the compiler
-  /// from placing a use of any pair before the loads of all pairs.
+  /// Loads the thread's segment of the 64 elements from pair `first` of `row` on. The __syncwarp()
+  /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned m = 0; m < held; ++m)
       pairs[m] = matrix(row, first + m * lanes + threadIdx.x % lanes);

@@ -1,13 +1,13 @@
 /// \file
 /// Changed: a single launch suffices. Each thread block computes the unknowns of 64 rows. It
-///          inverts the block of these rows on the diagonal, and then polls for the unknowns of
-///          earlier thread blocks. An unknown is its own flag: NaN means "not yet published".
-///          Thread blocks claim the index of their rows from an atomic counter when they start.
+///          inverts the diagonal block of these rows and then polls for the unknowns of earlier
+///          thread blocks. An unknown is its own flag: NaN means "not yet published". When thread
+///          blocks start, they claim the index of their rows from an atomic counter.
 /// Legal:   a thread block waits only for thread blocks that started earlier, so the earliest
 ///          unfinished thread block waits only for finished ones. An unknown is one word, so a
-///          value that is read is complete, and no other data depend on it.
+///          value that is read is complete, and it announces no other data.
 /// Expect:  the critical path has n / 64 links. A link begins when a thread block publishes its
-///          unknowns, and ends when the next thread block publishes its own.
+///          unknowns and ends when the next thread block publishes its own.
 /// Run:     ./climb triangular_solve --stages 06,07
 /// Next:    08_prefetched has the elements of L in registers when the unknowns arrive.
 
@@ -27,13 +27,13 @@ using staircase::View;
 constexpr unsigned held = block / 2 / lanes;  // pairs of a row per thread
 
 // [parts]
-/// A thread's segment of 64 elements of a row: every fourth pair.
+/// A thread's segment of a row of 64 elements: every fourth pair.
 template <typename T>
 struct Part {
   Pair<T> pairs[held];
 
-  /// Loads the segment that begins at pair `first` of the row. The __syncwarp() keeps the compiler
-  /// from placing a use of any pair before the loads of all pairs.
+  /// Loads the thread's segment of the 64 elements from pair `first` of `row` on. The __syncwarp()
+  /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned m = 0; m < held; ++m)
       pairs[m] = matrix(row, first + m * lanes + threadIdx.x % lanes);
@@ -61,9 +61,9 @@ __device__ T sum_of_row(T sum) {
 // [parts]
 
 // [invert]
-/// Inverts the block on the diagonal that begins in row `first`: solves L Y = 1 row by row. A
-/// thread has every fourth pair of a row of Y, and subtracts the finished rows above. Beyond the
-/// last row of L, diagonal elements are taken as 1.
+/// Inverts the block A on the diagonal that begins in row `first`: solves A Y = I row by row. A
+/// thread has every fourth pair of a row of Y and subtracts multiples of the finished rows above.
+/// Beyond the last row of L, diagonal elements are taken as 1.
 template <typename T>
 __device__ Part<T> inverse_of(View<const T, 2> l, unsigned first, unsigned n) {
   __shared__ T own[block][block + 1];

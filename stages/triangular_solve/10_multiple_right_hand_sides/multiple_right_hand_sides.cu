@@ -3,8 +3,8 @@
 /// Changed: the program solves for any number of right-hand sides, 64 at a time. Products with the
 ///          inverse and with the blocks below become matrix products. A thread block computes a
 ///          tile of 64 rows and 64 right-hand sides, and each thread 4 × 4 elements of it.
-/// Legal:   right-hand sides are independent of each other. Each right-hand side subtracts the same
-///          products, in another order.
+/// Legal:   right-hand sides are independent of each other. The same products are subtracted from
+///          each of them, in another order.
 /// Expect:  one right-hand side takes as long as 64. With many, memory is not the limit.
 /// Run:     ./climb triangular_solve --set rhs=1000 --stages 00,10
 /// Next:    11_register_tiled returns to one right-hand side and continues 08.
@@ -24,7 +24,7 @@ constexpr unsigned depth = 16;                // columns of L in shared memory a
 constexpr unsigned share = 4;                 // rows and right-hand sides per thread
 
 // [parts]
-/// A thread's segment of 64 elements of a row: every fourth pair.
+/// A thread's segment of a row of 64 elements: every fourth pair.
 template <typename T>
 struct Part {
   Pair<T> pairs[held];
@@ -32,9 +32,9 @@ struct Part {
 // [parts]
 
 // [invert]
-/// Inverts a block on the diagonal: solves L Y = 1 row by row. A thread has every fourth pair of a
-/// row of Y, and subtracts the finished rows above. Beyond the last row of L, diagonal elements are
-/// taken as 1.
+/// Inverts a block A on the diagonal: solves A Y = I row by row. A thread has every fourth pair of
+/// a row of Y and subtracts multiples of the finished rows above. Beyond the last row of L,
+/// diagonal elements are taken as 1.
 template <typename T>
 __global__ void __launch_bounds__(threads)
     invert(View<const T, 2> l, unsigned n, View<Pair<T>, 2> inverses) {
@@ -92,7 +92,7 @@ struct Product {
     }
   }
 
-  /// The row and the right-hand side of sums(m, s). Neighbouring threads have neighbouring rows.
+  /// The row and the right-hand side of sums[m][s]. Neighbouring threads have neighbouring rows.
   static __device__ unsigned row_of(unsigned m) { return threadIdx.x % 16 + 16 * m; }
   static __device__ unsigned side_of(unsigned s) { return threadIdx.x / 16 + 16 * s; }
 };

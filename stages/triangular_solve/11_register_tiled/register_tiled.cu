@@ -34,7 +34,7 @@ template <typename T>
 struct Part {
   Pair<T> pairs[share][held];
 
-  /// Loads the thread's segment of the block that begins at matrix(row, first). The __syncwarp()
+  /// Loads the thread's segment of the block whose corner is (`row`, pair `first`). __syncwarp()
   /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned s = 0; s < share; ++s)
@@ -77,9 +77,9 @@ union Diagonal {
   Pair<T> inverse[block][block / 2];
 };
 
-/// Inverts the block on the diagonal that begins in row `first`: solves L Y = 1 row by row. A
-/// thread has every fourth pair of a row of Y, and subtracts the finished rows above. Beyond the
-/// last row of L, diagonal elements are taken as 1.
+/// Inverts the block A on the diagonal that begins in row `first`: solves A Y = I row by row. A
+/// thread has every fourth pair of a row of Y and subtracts multiples of the finished rows above.
+/// Beyond the last row of L, diagonal elements are taken as 1.
 template <typename T>
 __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, Diagonal<T>& diagonal) {
   auto& own = diagonal.own;

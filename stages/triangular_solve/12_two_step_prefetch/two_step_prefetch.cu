@@ -1,6 +1,6 @@
 /// \file
 /// Changed: a thread prefetches two blocks of L instead of one, into `even` and `odd`. The inverse
-///          stays in shared memory. It is loaded into one of these sets after the last block of L.
+///          stays in shared memory. It is loaded into one of the two after the last block of L.
 /// Legal:   L and the inverse do not change, and only the products need the unknowns.
 /// Expect:  a block is requested two steps before it is used, so a step that does not wait for
 ///          unknowns takes half as long.
@@ -35,7 +35,7 @@ template <typename T>
 struct Part {
   Pair<T> pairs[share][held];
 
-  /// Loads the thread's segment of the block that begins at matrix(row, first). The __syncwarp()
+  /// Loads the thread's segment of the block whose corner is (`row`, pair `first`). __syncwarp()
   /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned s = 0; s < share; ++s)
@@ -78,9 +78,9 @@ union Diagonal {
   Pair<T> inverse[block][block / 2];
 };
 
-/// Inverts the block on the diagonal that begins in row `first`: solves L Y = 1 row by row. A
-/// thread has every fourth pair of a row of Y, and subtracts the finished rows above. Beyond the
-/// last row of L, diagonal elements are taken as 1.
+/// Inverts the block A on the diagonal that begins in row `first`: solves A Y = I row by row. A
+/// thread has every fourth pair of a row of Y and subtracts multiples of the finished rows above.
+/// Beyond the last row of L, diagonal elements are taken as 1.
 template <typename T>
 __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, Diagonal<T>& diagonal) {
   auto& own = diagonal.own;

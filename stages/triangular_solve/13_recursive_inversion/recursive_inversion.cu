@@ -2,9 +2,9 @@
 /// Changed: a block on the diagonal is inverted recursively: inverses of 1 row are combined into
 ///          inverses of 2 rows, of 4, and so on, each by two products.
 /// Legal:   [A 0; C B] has the inverse [A⁻¹ 0; −B⁻¹CA⁻¹ B⁻¹]. Both products of a square need only
-///          the inverses of its halves.
+///          C and the inverses of its two diagonal squares.
 /// Expect:  an inversion has 13 barriers instead of 67, which shortens the time before the critical
-///          path by some 5 µs.
+///          path by about 5 µs.
 /// Run:     ./climb triangular_solve --stages 12,13
 /// Next:    14_polling_warp has a warp that only polls for unknowns.
 
@@ -36,7 +36,7 @@ template <typename T>
 struct Part {
   Pair<T> pairs[share][held];
 
-  /// Loads the thread's segment of the block that begins at matrix(row, first). The __syncwarp()
+  /// Loads the thread's segment of the block whose corner is (`row`, pair `first`). __syncwarp()
   /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned s = 0; s < share; ++s)

@@ -26,7 +26,7 @@ constexpr unsigned across = 16;                // threads that share a row of L
 constexpr unsigned share = across / lanes;     // rows per thread
 constexpr unsigned held = block / 2 / across;  // pairs of each row per thread
 constexpr unsigned ahead = 2;                  // blocks of L that are in flight or in registers
-constexpr unsigned slots = 4;                  // slots, each for the unknowns of one block
+constexpr unsigned slots = 4;                  // slots of a ring buffer, each for 64 unknowns
 constexpr unsigned all_threads = threads + 32;
 
 // [parts]
@@ -39,7 +39,7 @@ template <typename T>
 struct Part {
   Pair<T> pairs[share][held];
 
-  /// Loads the thread's segment of the block that begins at matrix(row, first). The __syncwarp()
+  /// Loads the thread's segment of the block whose corner is (`row`, pair `first`). __syncwarp()
   /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned s = 0; s < share; ++s)

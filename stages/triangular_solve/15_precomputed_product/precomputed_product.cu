@@ -1,7 +1,7 @@
 /// \file
-/// Changed: the product of the inverse and the block M to its left is precomputed. All products
-///          except the last one are done before the last unknowns, which belong to M, arrive.
-/// Legal:   L⁻¹ (r − M y) is L⁻¹ r − (L⁻¹ M) y. Only the rounding errors differ.
+/// Changed: A⁻¹ M is precomputed, where A is the block on the diagonal and M is the block to its
+///          left. All products without y, the unknowns of M, are computed before y arrives.
+/// Legal:   A⁻¹ (r − M y) is A⁻¹ r − (A⁻¹ M) y, for any vector r. Only the rounding errors differ.
 /// Expect:  only one product and one sum follow the last unknowns of a thread block.
 /// Run:     ./climb triangular_solve --stages 14,15
 /// Next:    16_batched_loads requests the block on the diagonal and M at once.
@@ -25,7 +25,7 @@ constexpr unsigned across = 16;                // threads that share a row of L
 constexpr unsigned share = across / lanes;     // rows per thread
 constexpr unsigned held = block / 2 / across;  // pairs of each row per thread
 constexpr unsigned ahead = 2;                  // blocks of L that are in flight or in registers
-constexpr unsigned slots = 4;                  // slots, each for the unknowns of one block
+constexpr unsigned slots = 4;                  // slots of a ring buffer, each for 64 unknowns
 constexpr unsigned all_threads = threads + 32;
 
 // [parts]
@@ -38,7 +38,7 @@ template <typename T>
 struct Part {
   Pair<T> pairs[share][held];
 
-  /// Loads the thread's segment of the block that begins at matrix(row, first). The __syncwarp()
+  /// Loads the thread's segment of the block whose corner is (`row`, pair `first`). __syncwarp()
   /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned s = 0; s < share; ++s)
@@ -131,8 +131,8 @@ __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, T (&squar
 // [invert]
 
 // [precompute]
-/// Computes a thread's segment of -(inverse × neighbour). The neighbour is the block on the left.
-/// The inverse is zero above its diagonal, so a warp reads columns only up to its own last row.
+/// Computes a thread's segment of −A⁻¹ M for the block A on the diagonal and its left neighbour M.
+/// A⁻¹ is zero above its diagonal, so a warp reads columns only up to its own last row.
 template <typename T>
 __device__ void precompute(const T (&inverse)[block][block], View<Pair<T>, 2> neighbour,
                            Part<T>& product) {

@@ -1,11 +1,11 @@
 /// \file
-/// Changed: eight warps load the block on the diagonal and its neighbour like any other block: each
-///          thread requests all of its elements before it uses one.
+/// Changed: eight warps load the block on the diagonal and its left neighbour like other blocks:
+///          each thread requests all of its elements before it uses one.
 /// Legal:   the same elements are stored at the same positions, before the barrier.
 /// Expect:  a thread waits for memory once instead of four times.
 /// Run:     ./climb triangular_solve --stages 15,16
-/// Next:    17_asynchronous_copies copies blocks of L to shared memory. Unknowns and L share the L2
-///          cache.
+/// Next:    17_asynchronous_copies copies blocks of L asynchronously to shared memory, three steps
+///          before their use.
 
 #include "../pairs.hpp"
 
@@ -26,7 +26,7 @@ constexpr unsigned across = 16;                // threads that share a row of L
 constexpr unsigned share = across / lanes;     // rows per thread
 constexpr unsigned held = block / 2 / across;  // pairs of each row per thread
 constexpr unsigned ahead = 2;                  // blocks of L that are in flight or in registers
-constexpr unsigned slots = 4;                  // slots, each for the unknowns of one block
+constexpr unsigned slots = 4;                  // slots of a ring buffer, each for 64 unknowns
 constexpr unsigned all_threads = threads + 32;
 
 // [parts]
@@ -39,7 +39,7 @@ template <typename T>
 struct Part {
   Pair<T> pairs[share][held];
 
-  /// Loads the thread's segment of the block that begins at matrix(row, first). The __syncwarp()
+  /// Loads the thread's segment of the block whose corner is (`row`, pair `first`). __syncwarp()
   /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned s = 0; s < share; ++s)
@@ -138,8 +138,8 @@ __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, T (&squar
 // [invert]
 
 // [precompute]
-/// Computes a thread's segment of -(inverse × neighbour). The neighbour is the block on the left.
-/// The inverse is zero above its diagonal, so a warp reads columns only up to its own last row.
+/// Computes a thread's segment of −A⁻¹ M for the block A on the diagonal and its left neighbour M.
+/// A⁻¹ is zero above its diagonal, so a warp reads columns only up to its own last row.
 template <typename T>
 __device__ void precompute(const T (&inverse)[block][block], View<Pair<T>, 2> neighbour,
                            Part<T>& product) {

@@ -2,7 +2,7 @@
 /// Changed: blocks of L are copied asynchronously to shared memory, three steps before their use.
 ///          In stage 16, blocks are loaded into registers two steps before their use.
 /// Legal:   a thread reads only elements that it has copied, after it has waited for its copies.
-/// Expect:  threads wait less for L: a block may now take three links to arrive instead of two.
+/// Expect:  threads wait less for L: a block may arrive after three steps instead of after two.
 /// Run:     ./climb triangular_solve --stages 16,17
 /// Next:    18_distributed_shared_memory sends most unknowns through shared memory instead of the
 ///          L2 cache.
@@ -28,7 +28,7 @@ constexpr unsigned across = 16;                // threads that share a row of L
 constexpr unsigned share = across / lanes;     // rows per thread
 constexpr unsigned held = block / 2 / across;  // pairs of each row per thread
 constexpr unsigned ahead = 3;                  // blocks of L in flight
-constexpr unsigned slots = 4;                  // slots, each for the unknowns of one block
+constexpr unsigned slots = 4;                  // slots of a ring buffer, each for 64 unknowns
 constexpr unsigned all_threads = threads + 32;
 
 // [parts]
@@ -41,7 +41,7 @@ template <typename T>
 struct Part {
   Pair<T> pairs[share][held];
 
-  /// Loads the thread's segment of the block that begins at matrix(row, first). The __syncwarp()
+  /// Loads the thread's segment of the block whose corner is (`row`, pair `first`). __syncwarp()
   /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned s = 0; s < share; ++s)
@@ -83,7 +83,7 @@ template <typename T>
 struct Staged {
   Pair<T> pairs[ahead][share][held][threads];
 
-  /// Starts the copy of a thread's segment of the block that begins at pair `first` of row `row`.
+  /// Starts the copy of the thread's segment of the block whose corner is (`row`, pair `first`).
   __device__ void start(unsigned step, View<const Pair<T>, 2> matrix, unsigned row,
                         unsigned first) {
     for (unsigned s = 0; s < share; ++s)
@@ -167,8 +167,8 @@ __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, T (&squar
 // [invert]
 
 // [precompute]
-/// Computes a thread's segment of -(inverse × neighbour). The neighbour is the block on the left.
-/// The inverse is zero above its diagonal, so a warp reads columns only up to its own last row.
+/// Computes a thread's segment of −A⁻¹ M for the block A on the diagonal and its left neighbour M.
+/// A⁻¹ is zero above its diagonal, so a warp reads columns only up to its own last row.
 template <typename T>
 __device__ void precompute(const T (&inverse)[block][block], View<Pair<T>, 2> neighbour,
                            Part<T>& product) {

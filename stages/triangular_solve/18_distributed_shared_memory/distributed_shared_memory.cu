@@ -4,7 +4,7 @@
 ///          the bytes.
 /// Legal:   as in stage 17, an unknown is used only after it has been published. The thread blocks
 ///          of a cluster run at the same time, and clusters claim their indices as they start.
-/// Expect:  seven of eight links no longer lead through the L2 cache.
+/// Expect:  seven of eight links of the critical path no longer lead through the L2 cache.
 /// Run:     ./climb triangular_solve --stages 17,18
 /// Next:    21_tensor_core_inversion inverts diagonal blocks on tensor cores.
 
@@ -30,7 +30,7 @@ constexpr unsigned across = 16;                // threads that share a row of L
 constexpr unsigned share = across / lanes;     // rows per thread
 constexpr unsigned held = block / 2 / across;  // pairs of each row per thread
 constexpr unsigned ahead = 3;                  // blocks of L in flight
-constexpr unsigned slots = 4;                  // slots, each for the unknowns of one block
+constexpr unsigned slots = 4;                  // slots of a ring buffer, each for 64 unknowns
 constexpr unsigned together = 8;               // thread blocks of a cluster
 constexpr unsigned all_threads = threads + 32;
 
@@ -44,7 +44,7 @@ template <typename T>
 struct Part {
   Pair<T> pairs[share][held];
 
-  /// Loads the thread's segment of the block that begins at matrix(row, first). The __syncwarp()
+  /// Loads the thread's segment of the block whose corner is (`row`, pair `first`). __syncwarp()
   /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned s = 0; s < share; ++s)
@@ -86,7 +86,7 @@ template <typename T>
 struct Staged {
   Pair<T> pairs[ahead][share][held][threads];
 
-  /// Starts the copy of a thread's segment of the block that begins at pair `first` of row `row`.
+  /// Starts the copy of the thread's segment of the block whose corner is (`row`, pair `first`).
   __device__ void start(unsigned step, View<const Pair<T>, 2> matrix, unsigned row,
                         unsigned first) {
     for (unsigned s = 0; s < share; ++s)
@@ -170,8 +170,8 @@ __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, T (&squar
 // [invert]
 
 // [precompute]
-/// Computes a thread's segment of -(inverse × neighbour). The neighbour is the block on the left.
-/// The inverse is zero above its diagonal, so a warp reads columns only up to its own last row.
+/// Computes a thread's segment of −A⁻¹ M for the block A on the diagonal and its left neighbour M.
+/// A⁻¹ is zero above its diagonal, so a warp reads columns only up to its own last row.
 template <typename T>
 __device__ void precompute(const T (&inverse)[block][block], View<Pair<T>, 2> neighbour,
                            Part<T>& product) {

@@ -2,12 +2,12 @@
 /// Changed: a thread multiplies four rows at a time by the new unknowns, in the widest vectors of
 ///          the processor. The sums of the four rows stay in registers.
 /// From:    03_blocked
-/// Legal:   the updates of different rows are independent, and each sum is a reduction in another
-///          order.
+/// Legal:   the updates of different rows are independent, and the terms of each sum are added up
+///          in another order.
 /// Expect:  products no longer wait for additions, so one core reads the triangle as fast as memory
 ///          delivers it.
 /// Run:     ./climb triangular_solve --stages 03,19
-/// Next:    20_pipelined_rows lets each thread read whole rows, and replaces the barriers.
+/// Next:    20_pipelined_rows lets each thread read whole rows and replaces the barriers.
 
 #include "../four_rows.hpp"
 #include "../triangular_solve.hpp"

@@ -1,9 +1,9 @@
 /// \file
 /// From:    18_distributed_shared_memory
-/// Changed: tensor cores double the inverted squares from 16 rows on, and multiply the inverse by
-///          its neighbour. A thread computes a column of the inverse of a square of 16 rows.
-/// Legal:   the same products are computed, and added up in another order.
-/// Expect:  the time before the first link is several microseconds shorter.
+/// Changed: tensor cores combine inverses of 16 rows into inverses of 32 and 64 rows, and multiply
+///          the inverse by the left neighbour. A thread computes a column of an inverse of 16 rows.
+/// Legal:   the same products are computed and added up in another order.
+/// Expect:  the time before the first link of the critical path is several microseconds shorter.
 /// Run:     ./climb triangular_solve --stages 18,21
 /// Next:    nothing; this is the last stage.
 
@@ -32,7 +32,7 @@ constexpr unsigned across = 16;                // threads that share a row of L
 constexpr unsigned share = across / lanes;     // rows per thread
 constexpr unsigned held = block / 2 / across;  // pairs of each row per thread
 constexpr unsigned ahead = 3;                  // blocks of L in flight
-constexpr unsigned slots = 4;                  // slots, each for the unknowns of one block
+constexpr unsigned slots = 4;                  // slots of a ring buffer, each for 64 unknowns
 constexpr unsigned together = 8;               // thread blocks of a cluster
 constexpr unsigned all_threads = threads + 32;
 constexpr unsigned leaf = 16;          // rows of a square that is inverted column by column
@@ -48,7 +48,7 @@ template <typename T>
 struct Part {
   Pair<T> pairs[share][held];
 
-  /// Loads the thread's segment of the block that begins at matrix(row, first). The __syncwarp()
+  /// Loads the thread's segment of the block whose corner is (`row`, pair `first`). __syncwarp()
   /// keeps the compiler from placing a use of any pair before the loads of all pairs.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned s = 0; s < share; ++s)
@@ -90,7 +90,7 @@ template <typename T>
 struct Staged {
   Pair<T> pairs[ahead][share][held][threads];
 
-  /// Starts the copy of a thread's segment of the block that begins at pair `first` of row `row`.
+  /// Starts the copy of the thread's segment of the block whose corner is (`row`, pair `first`).
   __device__ void start(unsigned step, View<const Pair<T>, 2> matrix, unsigned row,
                         unsigned first) {
     for (unsigned s = 0; s < share; ++s)
@@ -115,7 +115,7 @@ struct Staged {
 template <typename T>
 using Square = T[block][pitch];
 
-/// Adds products of 16 rows of a and 8 * `count` columns of b to c, each with 8 * `steps` terms.
+/// Adds the products of 16 rows of a and 8 * `count` columns of b to c; each has 8 * `steps` terms.
 template <unsigned count, typename T, unsigned pitch_a, unsigned pitch_b>
 __device__ void multiply(const T (*a)[pitch_a], unsigned of_a, const T (*b)[pitch_b], unsigned of_b,
                          unsigned steps, T (&c)[count][4]) {
@@ -219,9 +219,9 @@ __device__ void invert(View<const T, 2> l, unsigned first, unsigned n, Square<T>
 // [invert]
 
 // [precompute]
-/// Replaces the neighbour by -(inverse × neighbour). A warp computes 16 × 32 elements. The inverse
-/// has zeros above its diagonal, so the rows of a warp need its columns only up to the last of
-/// these rows.
+/// Replaces the left neighbour M of the block A on the diagonal by −A⁻¹ M. A warp computes 16 × 32
+/// elements. A⁻¹ has zeros above its diagonal, so the rows of a warp need its columns only up to
+/// the last of these rows.
 template <typename T>
 __device__ void precompute(const Square<T>& inverse, Square<T>& neighbour) {
   const unsigned warp = threadIdx.x / 32, i = warp / 2 * 16, j = warp % 2 * 32;
