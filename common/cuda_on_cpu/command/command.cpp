@@ -50,7 +50,7 @@ void append(Words& words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
 }
 
-/// Splits an argument that the build has joined with '|'.
+/// Splits a list of arguments that the build has joined with '|'.
 Words at_bars(const std::string& joined) {
   Words words;
   for (std::size_t begin = 0; begin < joined.size();) {
@@ -185,7 +185,7 @@ class Maker {
       flags.push_back("-std=" + options_.standard);
     else if (language == Language::cuda || (language == Language::cxx && compiler().is_clang))
       flags.push_back("-std=gnu++17");  // older versions of clang++ use C++14 by default
-    // Kernels are optimised unless an option says otherwise.
+    // Kernels are optimised unless a later option sets another level.
     flags.push_back("-O2");
     append(flags, options_.compile);
     return flags;
@@ -254,7 +254,7 @@ class Maker {
     return 1;
   }
 
-  /// Translates a CUDA source to C++.
+  /// Translates a CUDA source into C++.
   int translate(const Input& input, const Words& dependencies, std::string& text) const {
     Words preprocess = call();
     append(preprocess, flags_for(Language::cuda));
@@ -272,7 +272,7 @@ class Maker {
     return 0;
   }
 
-  /// If there is no toolkit, reports that the source needs the toolkit's headers.
+  /// If there is no toolkit, reports the first header of the toolkit that the source needs.
   void name_missing_library(const Input& input) const {
     if (!places_.thrust.empty()) return;
     Words command = call();
@@ -289,7 +289,8 @@ class Maker {
             places_.toolkit + "; set CUDA_HOME to its directory");
   }
 
-  /// Preprocesses a source for the device and, if this makes a difference, for the host.
+  /// Preprocesses a source for the device and, if the source mentions __CUDA_ARCH__, also for the
+  /// host.
   int preprocess_twice(const Words& for_host, std::string& text) const {
     const auto& flags = options_.compile;
     const bool is_told = std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {

@@ -20,8 +20,8 @@ constexpr bool built_by_clang = true;
 constexpr bool built_by_clang = false;
 #endif
 
-/// The release of GCC's C++ library, and the minor version of the GNU C library; 0 for other
-/// libraries.
+/// The release of GCC's C++ library and the minor version of the GNU C library with which this
+/// command was built; 0 for other libraries.
 #ifdef _GLIBCXX_RELEASE
 constexpr int built_with_release = _GLIBCXX_RELEASE;
 #else

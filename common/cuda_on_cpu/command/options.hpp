@@ -48,7 +48,7 @@ struct Options {
   Words link;            ///< libraries and objects, in order
   Words ignored;         ///< options without effect on a CPU
   std::string standard;  ///< C++ standard
-  bool links_device_code = false;  ///< -rdc=true: all sources share the device's names
+  bool links_device_code = false;  ///< -rdc=true: device names have external linkage
   bool shared = false;   ///< whether to make a shared library; no effect with -dlink
   /// Whether functions and variables without an annotation belong to the device. This is an option
   /// of NVRTC.

@@ -186,7 +186,7 @@ void visit_members(const Source& source, const Body& body, const Visit& visit) {
     if (source.is_sign(i, "(") || source.is_sign(i, "[")) {
       i = source.close_of(i);
     } else if (source.is_sign(i, ";") || source.is_sign(i, ":")) {
-      // A constructor's initialisers follow the colon; an access specifier ends before it.
+      // A colon ends an access specifier, or it begins the initialisers of a constructor.
       if (source.is_sign(i, ";") || source.previous(i) == first_of(source, {first, i}))
         first = i + 1;
     } else if (source.is_sign(i, "{")) {

@@ -168,7 +168,8 @@ Arguments arguments_of(const Source& source, const Parts& parts) {
 /// expression.
 static std::string overloads_at(const std::string& kernel, const Arguments& arguments,
                                 std::size_t launch, Overloads& overloads) {
-  // This is a call that returns a kernel. A name in parentheses may stand for several kernels.
+  // A kernel that ends with ')' is a call that returns a kernel, unless it is a name in
+  // parentheses.
   if (kernel.ends_with(')') && !kernel.starts_with('('))
     return "::cuda_on_cpu::overloads(" + kernel + ')';
   const std::string name = base_name(kernel);

@@ -25,8 +25,8 @@ using cuda_on_cpu::rewriter::Command;
 /// The arguments of the command, except for the compiler.
 struct Options {
   std::string source, output, depfile;
-  std::string header, rewritten;  ///< the header to rewrite (--header), or the header to include
-                                  ///< first and its rewritten form (--behind)
+  std::string header, rewritten;  ///< the header to rewrite (--header) or to include first
+                                  ///< (--behind), and its rewritten form (only --behind)
   bool is_header = false;         ///< whether only the header is rewritten
 };
 
@@ -41,8 +41,8 @@ struct Begun {
   std::string header, rest;
 };
 
-/// Splits a text at the line markers of g++ or clang++. The header is empty if there are no such
-/// markers.
+/// Splits a text at the line markers of g++ or clang++ that enclose the header. The header is empty
+/// if there are no such markers.
 Begun take_apart(const std::string& text, const std::string& header) {
   const std::string name = (header.starts_with('/') ? "" : "./") + header;
   const std::string enters = "# 1 \"" + name + "\" 1\n";

@@ -125,7 +125,7 @@ std::string operand_of(std::string text, const Statement& statement, bool in_sha
   throw Unsure("PTX operand '" + text + "' is not supported by the CPU device");
 }
 
-/// The C++ type of a PTX type; empty if the name is not a PTX type.
+/// The C++ type for a PTX type; empty if the name is not a PTX type.
 std::string type_of(const std::string& name) {
   static const std::map<std::string, std::string> types = {
       {"u8", "unsigned char"},   {"s8", "signed char"}, {"b8", "unsigned char"},
@@ -170,7 +170,7 @@ int bits_of(const std::string& type) {
 }
 
 /// The first argument of a call of mma(): the description of the product. `counts` receives the
-/// number of registers of D, A, B and C.
+/// numbers of registers of D, A, B and C.
 std::string product_of(const std::string& instruction, std::vector<int>& counts) {
   Strings parts = split(instruction, '.');
   bool saturates = false;
@@ -465,7 +465,7 @@ std::string call_of(std::string text, const Statement& statement) {
       function.insert(3, i == 0 ? "_apart" : "_together");
     for (const std::string& part : parts_of(piece))
       arguments += (arguments.empty() ? "" : ", ") + operand_of(part, statement, in_shared);
-    if (function.starts_with("cp_async")) in_shared = false;  // only the first operand is shared
+    if (function.starts_with("cp_async")) in_shared = false;  // the source is in global memory
   }
   return condition + space + function + '(' + arguments + ");";
 }
@@ -488,7 +488,7 @@ void rewrite_ptx(Source& source, std::size_t i) {
     if (!calls.empty()) calls += ' ';
     calls += text.starts_with(".reg") ? declared(text, statement) : call_of(text, statement);
   }
-  // The calls form one statement with the semicolon after it, as in `if (a) asm(...); else ...`.
+  // The calls and the next semicolon form one statement, as in `if (a) asm(...); else ...`.
   source.replace(i, source.close_of(opening) + 1, "do { " + calls + " } while (false)");
 }
 

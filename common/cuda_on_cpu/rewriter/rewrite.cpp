@@ -218,7 +218,7 @@ bool is_call(const Source& source, std::size_t i) {
   return false;
 }
 
-/// Replaces an allocation by one that takes memory from the device heap in a kernel.
+/// Replaces an allocation or a call of free(). In a kernel, the replacement uses the device heap.
 void take_from_heap(Source& source, std::size_t i) {
   if (source.is(i, "new") && !source.is_sign(source.next(i), "(") &&
       !source.is(source.previous(i), "operator"))

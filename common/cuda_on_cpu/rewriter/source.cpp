@@ -110,8 +110,7 @@ Source::Source(std::string text, bool reads_systems) : whole_(std::move(text)) {
   }
   std::size_t begin = 0;
   bool system = false;
-  // In system headers, the expansion of a macro defined elsewhere has line markers without the flag
-  // 3.
+  // In system headers, the expansion of a macro defined elsewhere has line markers without flag 3.
   std::set<std::string_view> system_files;
   const auto cut = [&](std::size_t end) {
     if (system)

@@ -58,7 +58,7 @@ bool has_one_argument(const Source& source, std::size_t name) {
   return true;
 }
 
-/// Whether the name at a token stands for code that the analysis does not see.
+/// Whether the name at a token stands for code that is not analysed.
 bool is_unseen(const Source& source, std::size_t i) {
   if (!source.is_name(i)) return false;
   const bool is_standard = source.is_sign(source.previous(i), "::") &&

@@ -298,7 +298,7 @@ __global__ void chunk_a_thread(const float* in, float* out) {
 __global__ void accumulate_in_memory(float* sums, const float* in) {
   const int i = index();
 #pragma unroll 1
-  for (int k = 0; k < steps; ++k) sums[i] += in[k * count / steps + i];  // sums may alias in
+  for (int k = 0; k < steps; ++k) sums[i] += in[k * count / steps + i];  // `sums` may alias `in`
 }
 
 __global__ void accumulate_in_a_register(float* sums, const float* in) {

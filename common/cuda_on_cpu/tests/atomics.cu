@@ -755,7 +755,7 @@ struct Shared {
   int guarded, message, result;
 };
 
-/// Threads count atomically, and add to `plain` under a lock. Block 0 sends a message to block 1.
+/// Threads update counters atomically or under a lock. Block 0 sends a message to block 1.
 __global__ void use_standard_atomics(Shared* shared, int* plain) {
   shared->count.fetch_add(2, cuda::std::memory_order_relaxed);
   --shared->count;

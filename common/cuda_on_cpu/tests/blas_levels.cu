@@ -232,7 +232,7 @@ TEST(rotations_are_found) { FOR_EACH_TYPE(expect_rotation); }
 
 // --- Level 2
 
-/// The stored form of a band matrix with `lower` and `upper` diagonals, one per row.
+/// The banded form of a matrix with `lower` and `upper` diagonals: each row stores one diagonal.
 template <typename T>
 std::vector<T> banded(const Matrix& a, int lower, int upper, int stride) {
   auto values = random_numbers<T>(static_cast<std::size_t>(stride) * a.columns);

@@ -435,7 +435,7 @@ def run_program(program, cwd):
 
 
 def several_files(cwd):
-    """Several sources are built to a program with the usual flags of nvcc"""
+    """Several sources are built into a program with the usual flags of nvcc"""
     output = run(COMMAND, *FLAGS, "-DFACTOR=2", "-O2", "main.cu", "kernels.cu", "host.cpp", "-o", "program", "-lcudart",
                  cwd=cwd).stderr
     run_program("program", cwd)

@@ -438,7 +438,7 @@ TEST(structures_are_reduced_and_scanned) {
   }
 }
 
-// --- Tiles of more than a warp
+// --- Tiles of more than one warp
 
 struct LargeTile {
   unsigned rank, size, tile, tiles, inner_tile, inner_tiles, warp, warps;

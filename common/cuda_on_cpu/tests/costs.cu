@@ -35,7 +35,7 @@ __global__ void add_scaled(float a, const float* x, float* y, std::size_t n) {
 
 constexpr int scan_width = 256;
 
-/// Computes an inclusive scan of a block, with as many steps as the width has bits.
+/// Computes an inclusive scan of a block in log2(scan_width) steps.
 __global__ void scan(const float* in, float* out) {
   __shared__ float sums[2][scan_width];
   const unsigned i = threadIdx.x;

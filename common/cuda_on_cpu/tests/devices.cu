@@ -461,7 +461,7 @@ TEST(parts_of_device_memory) {
   second.copy_from(in.data());
   second.copy_to(out.data());
   expect_equal(out, in);
-  // No byte is left, and a part of at least one byte needs some.
+  // No byte is left, so a part of one byte is refused.
   bool refused = false;
   try {
     memory.take(1);

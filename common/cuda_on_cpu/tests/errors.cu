@@ -391,7 +391,7 @@ int fail_for_ever(cudaError_t expected) {
   return tap::complaints();
 }
 
-/// Each block of a cluster passes a value to the next one.
+/// Each block reads a value of the other block of its cluster.
 __global__ void __cluster_dims__(2) pass_on(int* out) {
   __shared__ int mine;
   const auto cluster = cooperative_groups::this_cluster();

@@ -25,7 +25,7 @@ struct Shape {
   int elements() const { return depth * rows * cols; }
 };
 
-/// Element (a, b, c) of the transform of a cube, computed as a sum over all elements.
+/// Element (a, b, c) of a three-dimensional transform, computed as a sum over all elements.
 Complex transformed(const std::vector<Complex>& from, const Shape& shape, int a, int b, int c,
                     int sign) {
   Complex sum = 0;

@@ -1,6 +1,6 @@
 /// \file
 /// Graph nodes that allocate and free memory, conditional nodes that select graphs or repeat one,
-/// and queries of a capturing stream about its graph.
+/// and queries for the graph that a stream captures.
 
 #include <cuda_runtime.h>
 

@@ -1,6 +1,6 @@
 /// \file
-/// Hosts and kernels that poll memory until the other side has written it. Meanwhile, the host
-/// makes no calls of the runtime.
+/// Host threads and kernels that poll memory until the other side has written it. Meanwhile, the
+/// host makes no calls of the runtime.
 
 #include <cooperative_groups.h>
 

@@ -408,7 +408,7 @@ TEST(graphs_of_several_threads_meet_whenever_they_are_launched) {
     for (int launch = 0; launch < 2 * size; ++launch)
       check(cudaGraphLaunch(executable, rank.stream));
     check(cudaStreamSynchronize(rank.stream));
-    // All data went around twice, and each rank doubled it on each pass.
+    // All data went around the ring twice, and each rank doubled the values on each pass.
     const auto found = rank.from.to_host(), mine = field_of(r);
     if (size != 2)
       for (int i = 0; i < length; ++i) expect_equal(found[i], mine[i] * (1 << (2 * size)));
@@ -456,7 +456,7 @@ TEST(one_thread_joins_all_ranks_in_a_group) {
 
 namespace {
 
-/// Resets the first two devices and their errors after a failure.
+/// After a failure, waits for the first two devices, then resets device 0 and the last error.
 void reset() {
   for (const int device : {1, 0}) {
     cudaSetDevice(device);

@@ -1019,7 +1019,7 @@ TEST(fast_functions_keep_their_bounds) {
 
 // --- 16-bit floating-point types
 
-/// Properties of the two types: bits of the significand, and the largest value.
+/// Properties of the two types: bits of the significand, least exponent, and largest value.
 template <typename T>
 struct Format;
 template <>

@@ -554,7 +554,7 @@ def advection(stage):
            [pipelined.sum("update", group, "requests") for group in ("global_loads", "global_stores")]
            == [rolling.sum("update", group, "requests") for group in ("global_loads", "global_stores")]
            and pipelined.sum("update", "blocks") == 2 * rolling.sum("update", "blocks"))
-    if naive.bytes_of_value == 4:  # the grids are the same in both precisions, and take long
+    if naive.bytes_of_value == 4:  # the grids are the same in both precisions, and take a long time
         yield from covers_tallest_field(stage, coalesced)
     yield "stage 14 executes 20 steps in four launches", time_tiled.launches() == 4
     yield ("stage 14 loads each pair about once per sweep: less than 1.5 times as many sectors as stage 11 moves per "
@@ -828,7 +828,7 @@ def cholesky(stage):
     panels, tiled, tensor = map(stage, ("06_panel_and_update", "07_tiled_update", "08_tensor_cores"))
     n, block, panel, tile = SETTINGS["cholesky"]["n"], 64, 256, 128
     steps = n // block
-    # Stage 05 takes long on the CPU device. It is compared with stage 06 on half of the columns.
+    # Stage 05 takes a long time on the CPU device. It is compared with stage 06 on half of the columns.
     half = n // 2
     naive, blocked_half = (stage(name, n=half) for name in ("05_naive_cuda", "06_panel_and_update"))
 
@@ -947,7 +947,7 @@ def in_one_launch(stage, tensor):
 
 
 def flags_per_sub_tile(stage_of_size):
-    """Yields the checks of stages 14 to 23 on four tiles, because these stages take long on the CPU device. The copy
+    """Yields the checks of stages 14 to 23 on four tiles, because these stages take a long time on the CPU device. The copy
     engine moves 16 bytes at a time, which is half a sector."""
     tile, tiles, square, squares = 128, 4, 16, 128 // 16
 

@@ -1,6 +1,6 @@
 /// \file
-/// Seeded bugs: indices of arrays whose length the compiler knows, misaligned wide accesses, parts
-/// of words, and memory that an atomic operation accesses first.
+/// Seeded bugs: wrong indices of arrays whose length the compiler knows, misaligned wide accesses,
+/// races on parts of words, and atomic operations on uninitialised memory.
 
 #include <cuda_runtime.h>
 
@@ -310,7 +310,7 @@ void run() {
 
 namespace pairs_that_are_no_vector {
 
-/// A structure of two doubles needs 8-byte alignment; with the bug, its declaration requires 16.
+/// Two doubles need 8-byte alignment; with the bug, the declaration of the structure requires 16.
 struct Pair {
   double first, second;
 };
@@ -441,7 +441,7 @@ void run() {
 
 namespace lock_never_opened {
 
-/// Acquires a lock that was never initialised.
+/// Acquires a lock, which is uninitialised with the bug.
 __global__ void locked(int* lock, int* sum) {
   if (threadIdx.x != 0) return;
   while (atomicCAS(lock, 0, 1) == 1) {  // planted: uninitialised read
@@ -529,8 +529,8 @@ void run() {
 
 namespace padding_of_structures {
 
-/// The copy includes seven bytes of uninitialised padding. With the bug, a member that is used
-/// after the copy is not initialised either.
+/// The copy includes the uninitialised padding of the structure. With the bug, a member that is
+/// used after the copy is not initialised either.
 struct Cell {
   char kind;
   double value;

@@ -482,7 +482,7 @@ __device__ void in_cluster(const Tell& tell) {
 
 namespace told_beyond_the_cluster {
 
-/// With the bug, the last block sends to a following block, which does not exist.
+/// With the bug, block 0 of the cluster sends to block 2, which does not exist.
 template <bool bug>
 __global__ void __cluster_dims__(2, 1, 1) tell() {
   in_cluster([](int& number, staircase::TransferBarrier& told) {

@@ -1,6 +1,6 @@
 /// \file
 /// Seeded bugs: kernels that launch kernels. Each correct counterpart passes permitted memory to
-/// its children, and orders their accesses.
+/// its children and orders their accesses.
 
 #include <cuda_runtime.h>
 
@@ -161,7 +161,7 @@ void run() {
 
 namespace copied_too_early {
 
-/// A copy that a kernel enqueues may run before later writes of the kernel.
+/// A copy that a kernel enqueues may run concurrently with later writes of the kernel.
 template <bool bug>
 __global__ void launch(int* numbers) {
   if (!bug) numbers[threadIdx.x] = threadIdx.x;

@@ -1,5 +1,5 @@
 /// \file
-/// Seeded bugs: threads that do not arrive at a barrier or warp operation for which others wait.
+/// Seeded bugs: threads that do not arrive at a barrier or warp operation at which others wait.
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -290,7 +290,7 @@ void run() {
 
 namespace lanes_of_two_minds {
 
-/// With the bug, the mask of each lane contains only lower lanes and itself.
+/// With the bug, the mask of each lane contains only this lane and lower lanes.
 template <bool bug>
 __global__ void odd_lanes(int* out) {
   const int lane = threadIdx.x;
@@ -436,7 +436,7 @@ void run() {
 
 namespace each_for_another_one {
 
-/// A shuffle in a tile of more than a warp can read the value of only one thread. A GPU hangs if
+/// A shuffle in a tile of several warps can read the value of only one thread. A GPU hangs if
 /// threads of the tile read from different threads.
 template <bool bug>
 __global__ void turn(int* values) {

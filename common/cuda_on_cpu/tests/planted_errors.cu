@@ -100,7 +100,7 @@ void run() {
 
 namespace freed_twice_in_streams {
 
-/// With the bug, memory is freed a second time, in the stream of its last user.
+/// With the bug, memory is freed a second time, in another stream.
 template <bool bug>
 void run() {
   const Stream stream, other;
@@ -212,7 +212,7 @@ namespace copy_from_the_name_of_a_variable {
 __device__ int results[8];
 __global__ void write_results() { results[threadIdx.x] = threadIdx.x; }
 
-/// With the bug, a device variable is passed as an address.
+/// With the bug, the host uses the name of a device variable as a device address.
 template <bool bug>
 void run() {
   std::vector<int> values(8);

@@ -340,7 +340,7 @@ __device__ void expect_numbers(staircase::TransferBarrier& told) {
 
 namespace told_before_the_cluster_has_met {
 
-/// With the bug, the kernel stores in the other block before that block's barrier is initialised.
+/// With the bug, a block may store in the other block before that block's barrier is initialised.
 template <bool bug>
 __global__ void __cluster_dims__(2, 1, 1) tell(int* out) {
   __shared__ int numbers[threads];
@@ -366,7 +366,7 @@ void run() {
 
 namespace told_after_its_end {
 
-/// With the bug, the kernel stores in the other block, which does not wait for the values.
+/// With the bug, a block stores in the other block, which does not wait for the values.
 template <bool bug>
 __global__ void __cluster_dims__(2, 1, 1) tell(int* out) {
   __shared__ int numbers[threads];

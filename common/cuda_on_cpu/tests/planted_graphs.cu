@@ -1,5 +1,5 @@
 /// \file
-/// Seeded bugs: graph nodes that do not depend on nodes that write, free or choose their operands.
+/// Seeded bugs: missing dependencies between graph nodes, and misuse of their memory or conditions.
 
 #include <cuda_runtime.h>
 

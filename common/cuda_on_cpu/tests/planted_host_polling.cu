@@ -1,5 +1,5 @@
 /// \file
-/// Seeded bugs: hosts and kernels that poll memory until the other side has written it.
+/// Seeded bugs: host threads and kernels that poll memory until the other side has written it.
 
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>

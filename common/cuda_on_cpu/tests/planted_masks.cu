@@ -141,7 +141,7 @@ void run() {
 
 namespace leader_of_active_lanes {
 
-/// One active lane adds for all active lanes; with the bug, lane 0 adds, even if inactive.
+/// One active lane adds for all active lanes; with the bug, this is lane 0, even if inactive.
 template <bool bug>
 __global__ void slots(unsigned* counter, unsigned* out) {
   const int lane = threadIdx.x;
@@ -164,7 +164,7 @@ void run() {
 
 namespace barrier_of_active_lanes {
 
-/// With the bug, the barrier has only the active lanes, and does not order the other lanes.
+/// With the bug, the barrier includes only the active lanes and does not order the other lanes.
 template <bool bug>
 __global__ void reverse(int* out) {
   __shared__ int tile[32];

@@ -52,7 +52,7 @@ class Pair {
   Rank ranks_[2];
 };
 
-/// Calls work(rank) on a separate thread for each rank, and waits for the streams.
+/// Calls `work` on a separate thread for each rank and waits for the streams.
 template <typename Work>
 void in_threads(const Pair& ranks, Work work) {
   std::vector<std::thread> threads;

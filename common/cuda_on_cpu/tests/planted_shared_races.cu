@@ -425,8 +425,8 @@ void run() {
 
 namespace between_arrival_and_wait {
 
-/// All threads arrive, write their next element and then wait. With the bug, other threads read the
-/// next element after this phase, which does not order the write.
+/// With the bug, all threads arrive, write their next element and then wait. Other threads read
+/// this element after the phase, which does not order the write.
 template <bool bug>
 __global__ void write_between(int* out) {
   __shared__ int now[threads], next[threads];

@@ -23,7 +23,7 @@ __global__ void add_one(const int* in, int* out) {
   out[threadIdx.x] = in[threadIdx.x] + 1;  // planted: stream race
 }
 
-/// Prints a result that differs from the expected one.
+/// Prints a result if it differs from the expected one.
 void expect(int value, int expected) {
   if (value != expected) std::printf("%d instead of %d\n", value, expected);
 }
@@ -192,7 +192,7 @@ void run() {
 
 namespace event_awaited_before_its_record {
 
-/// With the bug, the host waits for an event that was not recorded yet, which has no effect.
+/// With the bug, a stream waits for an event that was not recorded yet, which has no effect.
 template <bool bug>
 void run() {
   const Stream first, second;

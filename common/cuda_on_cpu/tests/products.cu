@@ -1,5 +1,5 @@
 /// \file
-/// Matrix products of cuBLAS and cublasLt with types as arguments, compared with loops.
+/// Matrix products of cuBLAS and cublasLt whose element types are arguments, compared with loops.
 
 #include <cublasLt.h>
 #include <cublas_v2.h>

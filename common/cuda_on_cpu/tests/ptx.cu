@@ -265,7 +265,7 @@ TEST(the_highest_bit) {
   expect_equal(out.to_host(), expected);
 }
 
-/// The value that a lane receives, and whether it comes from another lane.
+/// The value that a lane receives, and whether its source lane is in range.
 #define SHUFFLE(mode)                                                         \
   __global__ void mode##_by(unsigned* out, unsigned b, unsigned c) {          \
     unsigned x, found;                                                        \

@@ -394,10 +394,10 @@ class Oracle {
       }
   }
 
-  /// Adds the operations that precede `acquire` because `acquire` has read from `write`. These are
-  /// the write and all earlier accesses of its thread if it is a release, and for any write the
-  /// accesses before the last fence of its thread. The accesses before a fence of another thread
-  /// also precede `acquire` if a barrier orders this fence before the write.
+  /// Adds the operations that precede `acquire` because `acquire` has read from `write`. If the
+  /// write is a release, these are the write and all earlier accesses of its thread. For any write,
+  /// the accesses before the last fence of the writing thread precede `acquire`. So do the accesses
+  /// before a fence of another thread if a barrier orders this fence before the write.
   /// \param acquire the node that acquires
   void add_release(unsigned write, unsigned acquire, bool is_near) {
     const Op& op = ops_[write];
@@ -867,7 +867,7 @@ class Generator {
   std::mt19937_64 random_;
   const bool may_share_variables_;
   unsigned words_ = 1, in_shared_ = 0, active_ = 2, first_variable_ = 0, variables_ = 1;
-  bool mixes_ = false;             // whether it mixes plain and atomic accesses
+  bool mixes_ = false;             // whether the kernel mixes plain and atomic accesses
   bool shares_variables_ = false;  // whether concurrent kernels share variables
   bool has_pinned_ = false, clusters_ = false;
   unsigned gang_ = 1;

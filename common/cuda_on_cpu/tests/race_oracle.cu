@@ -453,7 +453,7 @@ class Removal {
   std::vector<std::pair<Step*, Step>> steps_;
 };
 
-/// Removes parts of a program as long as detector and oracle still disagree (delta debugging).
+/// Removes parts of a program as long as the detector and the oracle disagree (delta debugging).
 void reduce(Program& program, Verdict verdict) {
   for (std::size_t size = parts_of(program).size(); size > 0;) {
     bool has_changed = false;

@@ -76,7 +76,8 @@ struct Kernel {
   unsigned blocks = 1, threads = 1;
   unsigned gang = 1;                       ///< number of blocks in a cluster, or in the grid if
                                            ///< cooperative
-  bool cooperative = false;                ///< whether the launch is cooperative, or has clusters
+  bool cooperative = false;                ///< whether the launch is cooperative; otherwise, a gang
+                                           ///< is a cluster
   std::vector<std::vector<Op>> of_thread;  ///< operations of each thread of the grid
   unsigned per_thread = 0;                 ///< operations per thread, after laid_out()
   unsigned first = 0;                      ///< index of the kernel's first operation

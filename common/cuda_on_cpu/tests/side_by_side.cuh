@@ -1,5 +1,5 @@
 /// \file
-/// Signals between blocks that the analysis does not see. With these signals, tests determine the
+/// Signals between blocks, which the analysis ignores. With these signals, tests determine the
 /// order of operations in concurrent blocks.
 
 #pragma once

@@ -205,7 +205,7 @@ TEST(streams_work_side_by_side) {
                }));
 }
 
-/// Copies to the device, kernels and copies back overlap for adjacent chunks. Slots are reused.
+/// For adjacent chunks, copies to the device, kernels and copies back overlap. Slots are reused.
 TEST(pieces_flow_through_slots) {
   constexpr std::size_t slots = 3, pieces = 20, size = 256;
   const std::vector<unsigned> values = random_numbers(pieces * size);

@@ -169,7 +169,7 @@ std::vector<T> random_values(std::size_t count, T low, T high) {
   return values;
 }
 
-/// The values of a function at 0, 1, ... count - 1.
+/// The values of a function at 0, 1, ..., count - 1.
 template <typename T, typename Function>
 std::vector<T> table(std::size_t count, const Function& function) {
   std::vector<T> values(count);

@@ -154,7 +154,7 @@ __global__ void fetch_places(cudaTextureObject_t texture, const Place* places, f
   if (i < n) values[i] = tex2D<float>(texture, places[i].x, places[i].y);
 }
 
-/// Fetches at random positions, and compares with the four texels around each.
+/// Compares fetches at random positions with the four texels around each position.
 void expect_fetched(int width, int height, cudaTextureAddressMode mode,
                     cudaTextureFilterMode filter, bool normalised) {
   constexpr int n = 400;
@@ -379,7 +379,7 @@ double between_faces(const std::vector<float>& values, int width, const OnCube& 
   return sum + (1 - weights) * all / numbers;
 }
 
-/// Fetches in random directions, and compares with the texels around the point on the cube.
+/// Compares fetches in random directions with the texels around the point on the cube.
 void expect_fetched_of_cube(int width, int layers, cudaTextureFilterMode filter,
                             bool seamless = false) {
   constexpr int n = 512;

@@ -217,7 +217,7 @@ TEST(what_surfaces_store_is_taken_back) {
   check(cudaFreeArray(array));
 }
 
-// --- Operations that the analysis does not see prevent speculation
+// --- Operations that the analysis cannot observe prevent speculation
 
 __global__ void split(double* x, int* counter) {
   modf(1.5 * x[index()], &x[index()]);
@@ -235,8 +235,8 @@ struct Six {
   int v[6];
 };
 
-/// Shifts the values of an element down by one, by a call that the compiler may replace by loads
-/// and stores.
+/// Rotates the values of an element by one position, with a call that the compiler may replace by
+/// loads and stores.
 __global__ void rotate_by_copy(Six* x, int* counter) {
   Six& mine = x[index()];
   const int first = mine.v[0];
@@ -284,7 +284,7 @@ __device__ Six further(const Six* x, int i) {
 using Function = Six (*)(const Six*, int);
 __device__ Function further_on_device = further;
 
-/// Calls a function of which the analysis sees only the reads.
+/// Calls a function of which the analysis observes only the reads.
 __global__ void raise_by(Six* x, Function function, int* counter) {
   x[index()] = function(x, index());
   count_block(counter);

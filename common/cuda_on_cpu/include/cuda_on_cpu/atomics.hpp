@@ -1,6 +1,5 @@
 /// \file
-/// Atomic operations of device code. These operations are also atomic with respect to other threads
-/// of the host.
+/// Atomic operations of device code. These operations are also atomic with respect to host threads.
 
 #pragma once
 

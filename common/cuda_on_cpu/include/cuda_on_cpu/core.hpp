@@ -30,8 +30,8 @@
 #else
 #define CUDA_ON_CPU_KERNEL noipa  // prevents optimisations that use the arguments of a launch
 #endif
-// The rewriter removes these marks. The first mark denotes device functions. A variable without a
-// mark belongs to the host.
+// The rewriter removes these marks. The first mark denotes device functions and variables. A
+// variable without a mark belongs to the host.
 #ifdef __CUDACC__
 #define __device__ __attribute__(())
 #define __managed__ __attribute__((, ))
@@ -98,7 +98,7 @@ struct Configuration {
   dim3 block;
   std::size_t dynamic_shared = 0;  ///< bytes per block
   cudaStream_t stream = nullptr;
-  dim3 cluster = {};  ///< blocks of a cluster
+  dim3 cluster = {};  ///< size of a cluster in blocks
   bool cooperative = false;
   cudaError refusal = {};  ///< the error of an invalid attribute, or cudaSuccess
 
@@ -216,8 +216,8 @@ struct Closure<std::index_sequence<number...>, Kernel, Arguments...> : Copy<numb
 template <typename Kernel, typename... Arguments>
 using ClosureOf = Closure<std::index_sequence_for<Arguments...>, Kernel, Arguments...>;
 
-/// Allocates memory for a closure, and creates an owner that destroys the closure and frees the
-/// memory.
+/// These functions allocate memory for a closure, and create an owner that destroys the closure and
+/// frees the memory.
 void* room_for(std::size_t bytes, std::size_t alignment);
 Owned owned(void* closure, void (*destroy)(void*));
 
@@ -345,10 +345,10 @@ constexpr bool is_sole() {
     return false;
 }
 
-/// Launches the kernel that a source names. If the types of the kernel's parameters are known, the
-/// caller of the launch copies the arguments: the kernel has no overloads, or an overload has
-/// exactly the types of the arguments. Otherwise, or if all arguments are passed as bytes, each
-/// thread copies the arguments.
+/// Launches the kernel that a source names. The types of the kernel's parameters are known if the
+/// kernel has no overloads, or if an overload has exactly the types of the arguments. The caller of
+/// the launch then copies the arguments. Otherwise, or if all arguments are passed as bytes, each
+/// thread copies them.
 template <typename Kernel, typename Choose, typename... Arguments>
 __forceinline__ cudaError submit_named(const char* name, const Configuration& configuration,
                                        Kernel kernel, [[maybe_unused]] const Choose& choose,
@@ -415,8 +415,8 @@ constexpr Overloads<Functions...> overloads(Functions... kernels) {
 }
 
 /// Launches one kernel of an overload set. As in a call, the arguments select the overload and are
-/// converted to its parameter types. The caller of the launch creates the copies, and destroys them
-/// after the launch.
+/// converted to its parameter types. The caller of the launch creates copies of the arguments, and
+/// destroys them after the launch.
 template <typename Function>
 struct OverloadLaunch;
 template <typename... Parameters>

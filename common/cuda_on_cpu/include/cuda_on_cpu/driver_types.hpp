@@ -1,6 +1,6 @@
 /// \file
-/// The types of CUDA's driver API. Streams, events, graphs and errors are other names of the
-/// runtime's types.
+/// The types of CUDA's driver API. The types of streams, events and graphs are other names of the
+/// runtime's types. Errors have a separate enumeration.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 /// \file
-/// Further kinds of graph nodes: event nodes, memory nodes, conditional nodes, and nodes of a type
-/// that is an argument. The file also contains queries about the graph that a stream captures.
+/// Further kinds of graph nodes: event nodes, memory nodes, conditional nodes, and nodes whose type
+/// is an argument. The file also contains queries about the graph that a stream captures.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 /// \file
 /// The matrix instructions of PTX for a warp: ldmatrix, stmatrix, movmatrix and mma.sync. The
-/// rewriter calls these functions.
+/// rewriter inserts calls of these functions.
 ///
 /// The elements of a matrix are distributed over the lanes of a warp. The elements of one lane are
 /// its *fragment*. The PTX ISA defines the positions of these elements in "Warp level matrix
@@ -42,7 +42,7 @@ struct MatrixProduct {
   int rows, depth;
   ElementType d, a, b, c;
   bool a_by_columns = false, b_by_rows = false;  ///< only for the shape m8n8k4 of f16
-  bool saturates = false;                        ///< integer sums saturate
+  bool saturates = false;                        ///< whether integer sums saturate
   BitOperation operation = BitOperation::none;
 };
 

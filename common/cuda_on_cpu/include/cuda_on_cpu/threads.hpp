@@ -205,8 +205,8 @@ __forceinline__ Value __shfl_xor_sync(unsigned mask, Value value, int lane_mask,
 unsigned __ballot_sync(unsigned mask, int predicate);
 int __any_sync(unsigned mask, int predicate);
 int __all_sync(unsigned mask, int predicate);
-/// Returns only the calling lane. This result is valid, because CUDA does not guarantee that lanes
-/// execute together.
+/// Returns a mask of only the calling lane. This result is valid, because CUDA does not guarantee
+/// that lanes execute together.
 unsigned __activemask();
 
 template <typename Value>

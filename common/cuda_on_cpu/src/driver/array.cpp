@@ -1,6 +1,6 @@
 /// \file
-/// Arrays, textures and surfaces of the driver API: translates the descriptors and calls the
-/// runtime.
+/// Implements arrays, textures and surfaces of the driver API: translates the descriptors and calls
+/// the runtime.
 
 #include <algorithm>
 
@@ -56,8 +56,8 @@ Side side_of(CUmemorytype type, void* host, CUdeviceptr device, CUarray array, s
           {memory, pitch != 0 ? pitch : copy.WidthInBytes, copy.WidthInBytes, copy.Height}};
 }
 
-/// Translates a copy to the runtime's parameters. The width is in elements if a side is an array,
-/// and otherwise in bytes.
+/// Translates a copy into the runtime's parameters. The width is in elements if the source or the
+/// destination is an array, and otherwise in bytes.
 cudaMemcpy3DParms copy_of(const CUDA_MEMCPY2D& c) {
   const Side from = side_of(c.srcMemoryType, const_cast<void*>(c.srcHost), c.srcDevice, c.srcArray,
                             c.srcPitch, c.srcXInBytes, c.srcY, c);

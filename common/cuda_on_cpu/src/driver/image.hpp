@@ -1,5 +1,5 @@
 /// \file
-/// Loading the image of a module.
+/// Loads the image of a module.
 
 #pragma once
 

@@ -15,7 +15,7 @@ namespace {
 
 using Guard = std::scoped_lock<RuntimeMutex>;
 
-/// A buffer that holds all parameters of a launch.
+/// A buffer that contains all parameters of a launch.
 struct Buffer {
   char* begin = nullptr;
   std::size_t bytes = 0;
@@ -30,7 +30,7 @@ Buffer buffer_of(void** extra) {
   return buffer;
 }
 
-/// The addresses of a launch's arguments, or an error if they are incomplete.
+/// The addresses of a launch's arguments, or an error if the launch passes them incorrectly.
 struct Arguments {
   CUresult error = CUDA_SUCCESS;
   std::vector<void*> addresses = {};

@@ -16,9 +16,9 @@ namespace {
 
 using Guard = std::scoped_lock<RuntimeMutex>;
 
-/// Allocates memory by a function of the runtime, which returns a pointer.
-/// \returns the result of this function; CUDA_ERROR_INVALID_VALUE if `address` is null or `bytes`
-/// is 0
+/// Allocates memory with `allocate`, which calls a function of the runtime and stores the pointer.
+/// \returns the translated error of this function; CUDA_ERROR_INVALID_VALUE if `address` is null or
+/// `bytes` is 0
 template <typename Allocate>
 CUresult allocate_by(CUdeviceptr* address, std::size_t bytes, const Allocate& allocate) {
   const DriverCall call;

@@ -62,8 +62,8 @@ class Directory {
   fs::path path_;
 };
 
-/// The command that compiles: the environment variable CUDA_ON_CPU, or else the command that linked
-/// the program.
+/// The path of cuda-on-cpu: the value of the environment variable CUDA_ON_CPU. If this variable is
+/// not set, the command that linked the program is used.
 std::string command() {
   const char* said = std::getenv("CUDA_ON_CPU");
   if (said != nullptr && *said != '\0') return said;

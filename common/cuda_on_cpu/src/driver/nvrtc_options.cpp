@@ -114,8 +114,7 @@ int architecture_of(string_view text) {
                                                                                              : 0;
 }
 
-/// A description of the expected value if a value is wrong for its kind; empty if the value is
-/// right.
+/// The requirement that a value of this kind violates; empty if the value is valid.
 std::string expected_of(Value kind, string_view value, bool has_value) {
   switch (kind) {
     case Value::none:
@@ -158,7 +157,7 @@ struct Word {
 };
 
 Word read(string_view word) {
-  // The value of an option with a short name may follow the name without a separator.
+  // The value of an option with a one-letter name may follow the name without a separator.
   for (const Option& option : table)
     if (option.other.size() == 2 && option.value == Value::any && word.starts_with(option.other)) {
       string_view value = word.substr(2);

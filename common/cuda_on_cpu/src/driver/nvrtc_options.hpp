@@ -1,5 +1,5 @@
 /// \file
-/// Translation of NVRTC's options to options of the command cuda-on-cpu.
+/// Translates NVRTC's options into options of the command cuda-on-cpu.
 
 #pragma once
 

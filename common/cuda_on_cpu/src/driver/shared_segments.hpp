@@ -11,9 +11,9 @@ namespace cuda_on_cpu {
 
 inline constexpr std::size_t shared_capacity = std::size_t{512} << 10;
 
-/// Allocates a segment. The alignment is at most 1024 bytes.
+/// Allocates a segment.
 /// \returns the offset of the segment in the area, in bytes; nothing if no segment of this size is
-/// free
+/// free, or if the alignment is more than 1024 bytes
 std::optional<std::size_t> allocate_segment(std::size_t bytes, std::size_t alignment);
 void free_segment(std::size_t begin);
 

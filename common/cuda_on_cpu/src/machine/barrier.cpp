@@ -1,6 +1,6 @@
 /// \file
 /// cuda::barrier, at which a given number of threads of a block synchronise in phases. Each tile of
-/// more than a warp contains such a barrier.
+/// more than one warp has such a barrier.
 
 #include "cuda_on_cpu/barrier.hpp"
 
@@ -108,8 +108,7 @@ void check_target(const void* shared, const void* state, unsigned rank, const vo
   fail_launch(cudaErrorIllegalAddress);
 }
 
-/// Reports an error and ends the launch, because the threads of a tile do not all execute the same
-/// operation.
+/// Reports an error in the use of a tile and ends the launch.
 [[noreturn]] void give_up_tile(const void* place, const void* other_place,
                                const std::string& sentence) {
   {

@@ -183,7 +183,8 @@ void open_barrier(Thread* last) {
     warp.running = static_cast<unsigned>(std::popcount(warp.lanes & ~warp.finished));
   }
   b.at_barrier_count = 0;
-  // Threads may have accessed memory after they arrived. The phase orders these accesses instead.
+  // Threads that arrived early may have accessed memory since then. In this case, the phase of the
+  // gang's barrier orders the accesses instead.
   if (!is_of_gang || !b.arrives_split) b.barrier_clock = b.clock++;
   if (is_of_gang) begin_next_phase();
   ++b.barriers;
@@ -228,7 +229,8 @@ void arrive_late(Thread* thread) {
   if (is_last) open_barrier(nullptr);
 }
 
-/// The number of the block's threads whose predicate was true at a barrier.
+/// Waits at a barrier of the block.
+/// \returns the number of threads whose predicate was true at this barrier
 int count_at_barrier(bool predicate, const void* place) {
   block->predicates += predicate;
   barrier(Scope::block, place);
@@ -326,8 +328,8 @@ void run_thread() {
   b.current = nullptr;
 }
 
-/// The function that runs on each stack. It executes threads one after the other, until one of them
-/// has waited and others are ready to continue.
+/// The function that runs on each stack. It starts one thread after another, until an earlier
+/// thread is ready to continue or all threads have started. It then frees its stack.
 void run_threads() {
   if (block->counts_late) run_threads_that_do_not_wait(*block);
   for (;;) {
@@ -365,7 +367,7 @@ Block& own_block() {
 }
 
 /// Computes the indices of the threads for a block shape, unless they are already stored. Computing
-/// an index when its thread begins would take longer than all other work at this time.
+/// the index at each start of a thread would take longer than the rest of the start.
 void lay_out(Block& b, const dim3& extent) {
   if (b.extent.x == extent.x && b.extent.y == extent.y && b.extent.z == extent.z) return;
   b.extent = extent;
@@ -418,7 +420,7 @@ void forget_details(Block& b) {
   b.details_changed = false;
 }
 
-/// Reports a deadlock of the block: how many threads wait in each operation.
+/// Reports a deadlock of the block, with the number of threads that wait in each operation.
 void report_deadlock() {
   Block& b = *block;
   constexpr const char* waits[] = {"not started",        "ready",
@@ -459,11 +461,11 @@ std::uint64_t few_idle_yields() {
 }
 
 /// Whether only the block's own threads or the host can end a wait of these threads. The block then
-/// calls `sched_yield` only now and then, because each call may take long on a busy system.
+/// calls `sched_yield` only now and then, because each call may take a long time on a busy system.
 bool is_analysed_alone() { return analysis::enabled && block->gang == nullptr; }
 
-/// Whether, under analysis, the blocks of a non-cooperative launch run in turn, so that only other
-/// blocks of the launch can end a wait of the block's threads.
+/// Whether, under analysis, the blocks of a non-cooperative launch run in turn, so that only blocks
+/// of this launch can end a wait of the block's threads.
 bool runs_in_turn() {
   const Block& b = *block;
   return analysis::enabled && b.gang != nullptr && b.gang->size() == 1 &&
@@ -595,7 +597,7 @@ void wait_begins() {
   if (!is_on_device()) return host_looks();
   Thread& thread = *block->current;
   changed_details_of(thread).waits = true;
-  if (analysis::enabled) return;  // the analysis sees the accesses, and counts the spins
+  if (analysis::enabled) return;  // the analysis checks the accesses and counts the spins
   thread.place = __builtin_return_address(0);
   note_spin(true);
 }
@@ -662,12 +664,12 @@ void yield() {
     const DeviceAtWork at_work;
     if (b.launch->call_others()) analysis::blocks_wait_for_each_other(*thread);
   }
-  // After a yield of every thread that is not at a barrier, all of them may be waiting in loops.
+  // Once all threads that are not at a barrier have yielded, all of them may be waiting in loops.
   // Another block then runs.
   if (b.gang != nullptr && b.idle_yields % (b.living - b.at_barrier_count) == 0)
     b.gang->take_turns(b.gang_rank);
-  // At first the other lanes of the warp wait for this lane, as in lockstep. But this lane may wait
-  // for a value that another lane of the warp has to write.
+  // At first, the other lanes of the warp wait for this lane, as in lockstep. But this lane may
+  // wait for a value that another lane of the warp has to write.
   const bool leaves_warp = waits_in_loops();
   if (leaves_warp) lane_stopped(thread->warp);
   const auto come_back = [&] {

@@ -53,7 +53,8 @@ struct PendingCopy {
   const void* place;
 };
 
-/// A CUDA thread. The members that a barrier accesses come first and fill one cache line.
+/// A CUDA thread. This structure fills one cache line and contains all members that a barrier
+/// accesses.
 struct alignas(64) Thread {
   void* stack_pointer;
   Thread* next;  ///< the next thread in a queue
@@ -81,14 +82,15 @@ struct Wait {
   const void* barrier_object;
 };
 
-/// Members that few threads need, with the values that they have when a thread begins.
+/// State that only few threads need. The default values are those of a thread that begins.
 struct Details {
   std::vector<PendingCopy> copies = {};
   std::size_t batches = 0;              ///< number of batches of copies that the thread has
                                         ///< committed
   bool asked_for_active = false;        ///< whether the thread has ever called __activemask
   const void* last_volatile = nullptr;  ///< the volatile variable that the thread read last; the
-                                        ///< next member counts its writes before that read
+                                        ///< next member counts the writes to this variable before
+                                        ///< that read
   std::uint64_t last_volatile_writes = 0;
   std::uint32_t last_volatile_read = 0;   ///< the instruction of the last volatile read
   std::uint32_t last_volatile_load = 0;   ///< `last_volatile_read`, or 0 if a volatile write has
@@ -156,10 +158,10 @@ struct Queue {
 /// The block that this operating-system thread executes. The object serves one block after the
 /// other.
 struct Block {
-  Thread* current = nullptr;  ///< the CUDA thread that runs, or null while the host side runs
+  Thread* current = nullptr;  ///< the CUDA thread that runs; null while code of the CPU device runs
   Queue ready;
   Queue at_barrier;
-  void* host = nullptr;  ///< the stack pointer of the host side
+  void* host = nullptr;  ///< the stack pointer of the host side: run_block() on the original stack
   Launch* launch = nullptr;
   Gang* gang = nullptr;  ///< the blocks with which this block can synchronise, or null
   unsigned gang_rank = 0;
@@ -196,8 +198,8 @@ struct Block {
                                          ///< with others, under analysis
   unsigned turn = 0;                     ///< position of the block in the order in which the
                                          ///< launch's blocks begin
-  SideBySide* beside = nullptr;          ///< the concurrent blocks of the launch, if the analysis
-                                         ///< leaves this block out
+  SideBySide* beside = nullptr;          ///< schedules the concurrent blocks of the launch; null
+                                         ///< unless the analysis leaves this block out
   bool left_out = false;                 ///< whether the analysis ignores the block's accesses
   analysis::Targets* targets = nullptr;  ///< memory that the block has accessed, as logged by the
                                          ///< analysis
@@ -206,15 +208,15 @@ struct Block {
   bool narrow = false;             ///< whether the current access is atomic in block scope only
   analysis::Among releases = {};   ///< the scope in which the current access has release order
   const void* expected = nullptr;  ///< address of the value with which the current access compares
-  std::vector<unsigned> order;     ///< ranks in the order in which the threads begin; empty: in
+  std::vector<unsigned> order;     ///< ranks in the order in which the threads begin; empty for
                                    ///< ascending order
   std::vector<char*> stacks;       ///< unused stacks
   char* stack_pool = nullptr;
-  std::size_t used_stacks = 0;   ///< number of stacks from the beginning of the pool that were ever
-                                 ///< used
+  std::size_t used_stacks = 0;   ///< number of stacks, from the beginning of the pool, that have
+                                 ///< been used at least once
   bool details_changed = false;  ///< whether any thread's details differ from their initial values
   std::array<Thread, most_threads> threads;
-  std::array<Wait, most_threads> waits;  // this and all later members are indexed by rank
+  std::array<Wait, most_threads> waits;  // indexed by rank, as are `threads` and `details`
   std::array<Details, most_threads> details;
   std::array<Warp, most_threads / warp_size> warps;
 };
@@ -226,9 +228,9 @@ extern __thread Block* block;
 /// null.
 extern "C" __thread Block* cuda_on_cpu_tried;
 
-/// During the lifetime of this object, the analysis does not check accesses: code of the CPU device
-/// runs, not a thread of a kernel. Even code of the runtime may be instrumented, because the linker
-/// may keep the program's copy of a template.
+/// During the lifetime of this object, the analysis does not check accesses, because code of the
+/// CPU device runs instead of a kernel. Even code of the runtime may be instrumented, because the
+/// linker may keep the program's copy of a template.
 class DeviceAtWork {
  public:
   DeviceAtWork() : thread_(block->current) { block->current = nullptr; }
@@ -243,16 +245,16 @@ class DeviceAtWork {
 inline Wait& wait_of(const Thread& thread) { return block->waits[thread.rank]; }
 inline const Details& details_of(const Thread& thread) { return block->details[thread.rank]; }
 
-/// The details of a thread, which the caller is about to change. The end of the block resets all
-/// changed details, so a thread that begins need not reset them.
+/// The details of a thread, which the caller is about to change. At the end of the block, all
+/// details are reset if any were changed. A thread that begins therefore need not reset them.
 inline Details& changed_details_of(const Thread& thread) {
   block->details_changed = true;
   return block->details[thread.rank];
 }
 
-/// The size of a thread's stack in bytes. A GPU allows 512 KiB of local memory, and the rest is for
-/// functions of the CPU device. The extra 192 bytes (three cache lines) prevent stacks from sharing
-/// sets of the cache.
+/// The size of a thread's stack in bytes. A GPU allows 512 KiB of local memory per thread, and the
+/// rest is for functions of the CPU device. Because of the extra 192 bytes (three cache lines), the
+/// stacks of different threads do not use the same cache sets.
 inline constexpr std::size_t stack_bytes = (544 << 10) + 192;
 
 /// Runs one block of a launch to its end.
@@ -262,7 +264,7 @@ inline constexpr std::size_t stack_bytes = (544 << 10) + 192;
 bool run_block(Launch& launch, unsigned number, Gang* gang, unsigned gang_rank, unsigned turn = 0);
 
 /// Makes a launch that has already run, or one of its blocks, current on this operating-system
-/// thread again. The analysis calls this function to check the accesses of the threads.
+/// thread again. The analysis calls these functions to check the accesses of the threads.
 void stand_in(Launch& launch);
 void stand_in(unsigned number);
 
@@ -273,7 +275,7 @@ void stand_in(unsigned number);
 /// others.
 [[noreturn]] void fail_launch_at_once(int error);
 
-/// Makes a thread wait in `state`, and runs other threads until it is woken.
+/// Makes a thread wait in `state` and runs other threads until this thread is woken.
 void wait_in(Thread* thread, State state);
 
 /// Makes a thread wait until the accesses that it has made are checked.
@@ -282,8 +284,8 @@ void wait_for_requests(Thread* thread);
 /// Makes a thread that is not in the middle of an access wait until its accesses are checked.
 void stop_for_requests(Thread* thread);
 
-/// Counts the threads of the block that have ended. The first thread of a block that may have to
-/// wait calls this function.
+/// Counts the threads of the block that have ended. In each block, the first thread that may have
+/// to wait calls this function.
 void count_ended();
 
 /// Waits until the accesses of the current thread are checked. A thread calls this function before
@@ -329,7 +331,8 @@ void receive_parcels();
 /// Resets the barriers of the block's tiles for the next block.
 void forget_tiles();
 
-/// Counts a lane that has stopped running. The accesses of its warp may be complete now.
+/// Counts a lane that has stopped running. When no lane of the warp runs any more, the analysis
+/// checks the pending accesses of the warp.
 void lane_stopped(Warp* warp);
 
 /// Resumes the lanes that wait in `gathered_lanes`. The caller ensures that no lane of the warp
@@ -342,12 +345,12 @@ void lanes_changed(Warp* warp);
 
 inline constexpr std::size_t all_stacks_bytes = stack_bytes * (most_threads + 1);
 
-/// Whether an address lies on the stack of this thread.
+/// Whether an address lies on the stack of `thread`.
 inline bool is_on_own_stack(const Thread& thread, std::uintptr_t address) {
   return thread.stack_top - static_cast<std::uint32_t>(address) < stack_bytes;
 }
 
-/// Whether an address lies on the stack of a thread of this block.
+/// Whether an address lies on the stack of a thread of the current block.
 inline bool on_a_stack(std::uintptr_t address) {
   return address - reinterpret_cast<std::uintptr_t>(block->stack_pool) < all_stacks_bytes;
 }

@@ -33,13 +33,13 @@ struct Turns {
   void give();
 
   std::mutex mutex;
-  std::condition_variable changed;  ///< notified when a turn or a gang changes
-  std::vector<bool> runnable;       ///< whether block i waits for its turn
+  std::condition_variable changed;  ///< notified when the turn or the state of a gang changes
+  std::vector<bool> runnable;       ///< whether a block waits for its turn, by its index
   unsigned turn = 0;
   bool taken = false;
 };
 
-/// A gang: each of its blocks has its own operating-system thread.
+/// A gang of blocks, each of which has its own operating-system thread.
 class Gang {
  public:
   /// \param exit_arrives whether a block that has ended counts as arrived, as in a cluster. In a
@@ -52,14 +52,14 @@ class Gang {
 
   /// Registers the thread-local variables of the calling operating-system thread, which runs block
   /// `rank`, and waits for the other blocks.
-  /// \returns false if the other blocks do not enter, because an earlier gang failed
+  /// \returns false if the gang was marked as failed, so that some blocks do not enter
   bool enter(unsigned rank);
 
   /// Removes a block that has ended. Other blocks then no longer wait for it.
   void leave(unsigned rank);
 
   /// Lets a block arrive at the barrier.
-  /// \returns the phase to wait for
+  /// \returns the phase for which the block has to wait
   std::uint32_t arrive(unsigned rank);
 
   /// Waits until all blocks have arrived at the barrier in the given phase.
@@ -73,7 +73,8 @@ class Gang {
   /// Whether all blocks but one have left.
   bool has_one_left();
 
-  /// Lets another block run, if only one block may run at a time.
+  /// Lets other blocks run. Under analysis, the next waiting block runs. Otherwise, the calling
+  /// thread sleeps for a short time.
   void take_turns(unsigned rank);
 
   /// Marks the gang as failed after an error was reported. All waiting blocks continue.

@@ -1,6 +1,6 @@
 /// \file
-/// If a kernel accesses an unmapped address or executes an illegal instruction, the launch ends,
-/// not the program.
+/// Handles faults of kernels, such as an access to an unmapped address or a division by zero. The
+/// launch ends, but the program continues.
 
 #include "illegal_access.hpp"
 
@@ -69,7 +69,7 @@ std::string sentence_of(int signal, const void* address, const void* instruction
 [[noreturn]] void end_of_stack(const void* place) {
   const Thread* thread = block->current;
   {
-    const DeviceAtWork at_work;  // the analysis must not see the accesses to the string
+    const DeviceAtWork at_work;  // the analysis must not check the accesses to the string
     const std::string sentence = "a thread of kernel " + block->launch->kernel +
                                  " needs more stack for its calls and local arrays than the " +
                                  std::to_string(stack_bytes >> 10) + " KiB that the CPU device has";
@@ -108,7 +108,7 @@ void catch_illegal_accesses() {
   static const bool caught [[maybe_unused]] = [] {
     struct sigaction action = {};
     action.sa_sigaction = at_fault;
-    // A kernel's signal handler does not return, so the signal must not stay blocked.
+    // After a fault of a kernel, the handler does not return, so the signal must not stay blocked.
     action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
     for (const int fault : faults) sigaction(fault, &action, &before[fault]);
     return true;

@@ -24,10 +24,11 @@
 namespace cuda_on_cpu {
 namespace {
 
-/// Operating-system threads that work on one launch at a time. The calling thread is one of them.
+/// Operating-system threads that run the blocks of launches. The host thread that calls run() is
+/// one of them.
 class Crew {
  public:
-  /// Calls work(0) to work(size - 1) concurrently.
+  /// Calls work(0) to work(size - 1) concurrently and waits until all calls have returned.
   template <typename Work>
   void run(unsigned size, const Work& work) {
     {
@@ -98,7 +99,7 @@ Crew& crew() {
 
 unsigned size_of(dim3 extent) { return extent.x * extent.y * extent.z; }
 
-/// Prepares a launch that is about to run concurrently with others.
+/// Prepares a launch that is about to run. All launches in `all` run concurrently.
 void prepare(Launch& launch, const Launches& all) {
   launch.blocks = size_of(launch.configuration.grid);
   launch.threads = size_of(launch.configuration.block);
@@ -148,8 +149,8 @@ class Devices {
     turns_->runnable.resize(places_.size());
   }
 
-  /// Doubles the number of blocks that run concurrently, if enough blocks are left. The running
-  /// blocks of the launch wait for the host or for other blocks.
+  /// Doubles the number of blocks of a launch that run concurrently, if enough blocks are left. The
+  /// running blocks may wait for a block that has not begun.
   void let_more_begin(Share& share) {
     constexpr std::size_t most = 1024;  // blocks, each on its own operating-system thread
     const Launch& launch = share.launch;
@@ -189,7 +190,7 @@ class Devices {
     return *places_[rank];
   }
 
-  /// Runs a block. Under analysis, the block runs only while no block of another device runs.
+  /// Runs a block. If blocks run in turn, this block runs only while no other block runs.
   bool run_in_turn(Launch& launch, unsigned turn, unsigned rank) {
     const unsigned number = settings().schedule.block(turn, launch.blocks);
     if (turns_ == nullptr) return run_block(launch, number, nullptr, 0, turn);
@@ -209,7 +210,9 @@ class Devices {
       }
   }
 
-  /// \returns whether more blocks of this launch began instead of other launches; false if the
+  /// Starts launches of other devices. If there are none, or if the launch runs concurrently with
+  /// the host, starts more blocks of the launch.
+  /// \returns whether more blocks of the launch began instead of other launches; false if the
   /// launch runs concurrently with the host
   bool call_others(Share& share) {
     const std::scoped_lock lock(mutex_);
@@ -243,7 +246,8 @@ class Devices {
   const CallOthers& call_others_;
   std::mutex mutex_;
   std::deque<Share> shares_;
-  std::vector<Share*> places_;  // the launch that each thread of the crew runs, by its rank
+  std::vector<Share*> places_;  // the launch whose blocks a thread of the crew runs, by the rank of
+                                // the thread
   const std::shared_ptr<Turns> turns_ = runs_in_turns() ? std::make_shared<Turns>(1) : nullptr;
 };
 
@@ -302,8 +306,8 @@ void run_grids(const Launches& launches) {
   });
 }
 
-/// Runs the clusters of a launch one after the other. `number_of(cluster, rank)` is the index of a
-/// block in the grid.
+/// Runs the clusters of a launch one after the other. `number_of(cluster, rank)` is the index in
+/// the grid of block `rank` of a cluster.
 template <typename NumberOf>
 void run_clusters(Launch& launch, unsigned gang_size, const NumberOf& number_of) {
   std::vector<std::unique_ptr<Gang>> gangs(launch.blocks / gang_size);
@@ -320,7 +324,7 @@ void run_clusters(Launch& launch, unsigned gang_size, const NumberOf& number_of)
   });
 }
 
-/// The index in the grid of block `rank` of a cluster. Ranks and indices count with x fastest.
+/// The index in the grid of block `rank` of a cluster. In ranks and indices, x varies fastest.
 unsigned number_in_cluster(const Configuration& c, unsigned cluster, unsigned rank) {
   const dim3 clusters(c.grid.x / c.cluster.x, c.grid.y / c.cluster.y, c.grid.z / c.cluster.z);
   const unsigned x = cluster % clusters.x * c.cluster.x + rank % c.cluster.x;

@@ -35,15 +35,15 @@ struct Launch {
                                             ///< none, more blocks of this launch; returns whether
                                             ///< more blocks of this launch began
   bool is_beside_host = false;              ///< whether the launch runs concurrently with the host
-  HelpOfHost (*help_of_host)() = nullptr;   ///< estimates the host's help; null if the host cannot
-                                            ///< help
-  SideBySide* side_by_side = nullptr;       ///< runs the blocks if the analysis leaves some of them
-                                            ///< out
+  HelpOfHost (*help_of_host)() = nullptr;   ///< estimates whether the host may still write an
+                                            ///< awaited value; null if it cannot
+  SideBySide* side_by_side = nullptr;       ///< schedules the blocks if the analysis leaves some of
+                                            ///< them out
   std::shared_ptr<Children> children = {};  ///< child launches of its threads; null if there are
                                             ///< none
   std::atomic<bool> has_children = false;
-  unsigned depth = 0;        ///< nesting depth: 0 for a launch by the host, one more than the
-                             ///< parent for a launch by a kernel
+  unsigned depth = 0;        ///< nesting depth: 0 for a launch by the host; for a launch by a
+                             ///< kernel, one more than the depth of the parent
   std::uint32_t record = 0;  ///< index of the kernel in the record of the analysis
   std::atomic<std::uint64_t> barriers = 0;
   std::atomic<bool> failed = false;
@@ -62,7 +62,8 @@ using Launches = std::vector<std::unique_ptr<Launch>>;
 using CallOthers = std::function<bool(Launches& more)>;
 
 /// Runs all blocks of one launch, or of several cooperative launches whose grids may wait for each
-/// other. If blocks of a non-cooperative launch wait in loops, the function calls `call_others`.
+/// other. If blocks of a non-cooperative launch without clusters wait in loops, the function calls
+/// `call_others`.
 /// \returns whether all blocks ran to their end
 bool run(Launches& launches, const CallOthers& call_others);
 
@@ -76,7 +77,7 @@ unsigned cluster_size();
 /// not have.
 bool is_of_no_block(const void* address);
 
-/// Whether CUDA allows the shapes of grid and block.
+/// Whether CUDA allows the shapes of the grid and of the block.
 bool is_valid(const Configuration& configuration);
 
 /// Whether the clusters of the grid have more than one block.

@@ -1,6 +1,6 @@
 /// \file
-/// ldmatrix, stmatrix and mma.sync: assemble matrices from the fragments of the lanes, and
-/// distribute matrices to the lanes.
+/// Implements ldmatrix, stmatrix and mma.sync: assembles matrices from the fragments of the lanes,
+/// multiplies them, and distributes matrices to the lanes.
 
 #include "cuda_on_cpu/matrix_instructions.hpp"
 
@@ -114,15 +114,15 @@ struct Position {
   int row, column;
 };
 
-// All shapes except m8n8k4 of f16 follow one rule, with lane / 4 as group and lane % 4 as member of
-// the group.
+// All shapes except m8n8k4 of f16 follow one rule. In this rule, lane / 4 is the group of a lane,
+// and lane % 4 is the index of the lane in the group.
 Position position_in_a(int lane, int index, int element, int packed) {
   return {lane / 4 + 8 * (index % 2), packed * (lane % 4) + element + 4 * packed * (index / 2)};
 }
 Position position_in_b(int lane, int index, int element, int packed) {
   return {packed * (lane % 4) + element + 4 * packed * index, lane / 4};
 }
-/// The position of element i of a fragment of C, for every element type.
+/// The position of element i of a lane's fragment of C or D, for every element type.
 Position position_in_c(int lane, int i) { return {lane / 4 + 8 * (i / 2), 2 * (lane % 4) + i % 2}; }
 
 /// The matrices of one product. Elements of lanes that take no part are NaN or, for integers, the
@@ -160,7 +160,8 @@ double dot(const MatrixProduct& p, const Floats& m, int row, int column) {
   return sum;
 }
 
-/// Sums of integers wrap around or saturate. The product of two single bits is their bitwise and.
+/// Sums of integers wrap around or saturate. The product of two single bits is their bitwise AND or
+/// XOR.
 using Integers = Matrices<std::int16_t, std::int32_t, 256>;
 double dot(const MatrixProduct& p, const Integers& m, int row, int column) {
   std::int64_t sum = m.c[row][column];
@@ -262,13 +263,15 @@ void multiply(const MatrixProduct& p, void* const* records, int quad) {
       in_sums(p.d));
 }
 
-/// Element `column` of row `row` of matrix `matrix`. The element belongs to lane `8 matrix + row`.
+/// Element `column` of row `row` of matrix `matrix`. The record of lane `8 matrix + row` contains
+/// this row. The result is null if the lane does not take part.
 std::uint16_t* element_of(void* const* records, int matrix, int row, int column) {
   auto* holder = static_cast<MatrixTransfer*>(records[8 * matrix + row]);
   return holder == nullptr ? nullptr : &holder->row.elements[column];
 }
 
-/// Calls `visit(element, register, shift)` for each element in the registers of a lane.
+/// Calls `visit(element, register, shift)` for each element in the registers of the participating
+/// lanes. `shift` is the position of the element's lowest bit in the register.
 template <typename Visit>
 void visit_transfer(void* const* records, Visit visit) {
   for (int lane = 0; lane < lanes; ++lane) {

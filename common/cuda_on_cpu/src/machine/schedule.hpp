@@ -1,6 +1,6 @@
 /// \file
-/// The order in which blocks and threads begin. CUDA guarantees no order: a result that depends on
-/// the order is wrong, and it changes as soon as the order changes.
+/// The order in which blocks and threads begin. CUDA guarantees no order, so a program whose result
+/// depends on the order is wrong. Runs with different orders reveal such programs.
 
 #pragma once
 
@@ -18,7 +18,7 @@ struct Schedule {
   /// \returns whether the text has one of these forms
   bool read(std::string_view text);
 
-  /// The block that is the i-th to begin.
+  /// The index in the grid of the block that begins after `i` other blocks.
   unsigned block(unsigned i, unsigned blocks) const;
 
   /// The ranks of a block's threads in the order in which they begin.

@@ -14,14 +14,14 @@ namespace cuda_on_cpu {
 
 /// Schedules the blocks of a launch. A block is identified by its position in the order in which
 /// blocks begin (`turn`). An analysed block begins when all earlier blocks have ended. Later blocks
-/// may run concurrently.
+/// that the analysis leaves out may run concurrently.
 class SideBySide {
  public:
   /// Waits until a block may begin.
   /// \param is_left_out whether the analysis leaves out the block with this position
   /// \returns the position of a block that may begin: the first one that has not begun or, while
-  /// that block has to wait, a later one that is left out. If there is none, the result is
-  /// `blocks`.
+  /// that block has to wait, a later one that is left out. If all blocks have begun, or if the
+  /// launch has failed, the result is `blocks`.
   unsigned take(unsigned blocks, const std::function<bool(unsigned turn)>& is_left_out);
 
   /// Whether a block that has begun may run concurrently with others.

@@ -1,7 +1,7 @@
 /// \file
-/// The switch on AArch64 (AAPCS64). The switch saves twelve registers, the lower halves of eight
-/// vector registers and the stack pointer. All stacks share the flags of the floating-point unit,
-/// so these are not saved.
+/// Switches between stacks on AArch64 (AAPCS64). A switch saves twelve registers, the lower halves
+/// of eight vector registers, and the stack pointer. All stacks share the flags of the
+/// floating-point unit, so these are not saved.
 
 #include <ucontext.h>
 
@@ -56,7 +56,8 @@ extern "C" void cuda_on_cpu_enter();
 namespace cuda_on_cpu {
 
 void* fresh_stack(char* top, void (*entry)()) {
-  // The registers that the switch loads, in its order. The stack pointer stays aligned to 16 bytes.
+  // The new stack contains the registers that a switch loads, in the layout of cuda_on_cpu_switch.
+  // The stack pointer stays aligned to 16 bytes.
   constexpr int words = 20, x19 = 0, x30 = 11;
   auto** stack = reinterpret_cast<void**>(top) - words;
   std::fill_n(stack, words, nullptr);

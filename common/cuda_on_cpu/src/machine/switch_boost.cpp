@@ -1,5 +1,5 @@
 /// \file
-/// The switch on all other processors, with Boost.Context. A switch takes 9 ns.
+/// Switches between stacks on all other processors, with Boost.Context. A switch takes 9 ns.
 
 #include <boost/context/detail/fcontext.hpp>
 
@@ -10,8 +10,8 @@ namespace {
 
 namespace context = boost::context::detail;
 
-/// After a switch, stores the saved state of the previous stack in the variable that the switch has
-/// passed.
+/// Stores the saved state of the previous stack in the variable whose address the switch has
+/// passed. Each stack calls this function after a switch to it.
 void remember(context::transfer_t transfer) {
   if (transfer.data != nullptr) *static_cast<void**>(transfer.data) = transfer.fctx;
 }

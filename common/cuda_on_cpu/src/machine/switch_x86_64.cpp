@@ -46,8 +46,8 @@ namespace cuda_on_cpu {
 
 void* fresh_stack(char* top, void (*entry)()) {
   // The new stack contains, from the top down, padding, the address that the switch returns to, and
-  // six registers. The padding aligns the entry's call to 16 bytes. The registers have the order in
-  // which a switch pushes them.
+  // six registers. The padding aligns the stack to 16 bytes at the call of `entry`. The registers
+  // have the order in which a switch pushes them.
   auto** stack = reinterpret_cast<void**>(top);
   *--stack = nullptr;
   *--stack = nullptr;

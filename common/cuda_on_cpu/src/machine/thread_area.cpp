@@ -18,7 +18,7 @@ std::size_t rounded_up(std::size_t bytes, std::size_t align) {
 Area area_of(const ElfW(Phdr) & header) {
   const auto align = std::max<std::size_t>(header.p_align, 1);
 #ifdef __aarch64__
-  constexpr std::size_t of_libc = 16;  // bytes of the C library at the thread pointer
+  constexpr std::size_t of_libc = 16;  // bytes that the C library uses at the thread pointer
   return {header.p_memsz, rounded_up(of_libc, align) + header.p_memsz};
 #else
   return {rounded_up(header.p_memsz, align), 0};
