@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <staircase/error.hpp>
 #include <utility>
 
@@ -67,6 +68,8 @@ Run run_repeats(const StageProgram& program, const RunOptions& options) {
   run.precision = precision;
   const Ranks* const ranks = program.device->ranks;
   const bool on_processor = program.device->free_memory == nullptr;
+  // The tutor compares a wrong solution with the correct one, so it needs all elements.
+  const bool accepts_wrong = std::getenv("STAIRCASE_ACCEPT_WRONG") != nullptr;
   for (int r = -warmup; r < repeat; ++r) {
     run.solution = {};  // frees the previous solution, because two may not fit into memory
     if (ranks != nullptr) ranks->maximum(0);  // a barrier, so that all ranks start together
@@ -76,8 +79,10 @@ Run run_repeats(const StageProgram& program, const RunOptions& options) {
     timeline.end();
     const double seconds = timeline.now();
     run.awake = timeline.hook_was_called();
-    if (program.check_solution) program.check_solution(run.solution);
-    check_finite(run.solution);
+    if (!accepts_wrong) {
+      if (program.check_solution) program.check_solution(run.solution);
+      check_finite(run.solution);
+    }
     run.array_bytes = static_cast<double>((on_processor ? host_arrays() : device_arrays()).most());
     if (r < 0) continue;
     run.repeats.push_back(

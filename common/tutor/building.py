@@ -13,6 +13,7 @@ from confining import confined
 # Counted programs are optimised, but loops are neither vectorised nor unrolled, because this would change the number of
 # accesses.
 COUNTED = ["-O1", "-fsanitize=thread", "--param", "tsan-instrument-func-entry-exit=0"]
+BOUNDS = ("-O1", "-fsanitize=address")  # find the first access out of bounds on the processor
 COUNTER = "common/tutor/libcounted_accesses.a"  # defines the callbacks of ThreadSanitizer
 
 
@@ -87,10 +88,10 @@ def instead(words, target, stage, source, out, places):
             yield re.sub(rf"^(-I|-MF)?{re.escape(target)}(?=$|\.)", lambda match: (match[1] or "") + str(out / name), word)
 
 
-def build(places, target, stage, source, out, counted=False):
+def build(places, target, stage, source, out, counted=False, flags=()):
     """Builds a program from another source than the stage's, in the directory `out`. If `counted`, the program counts its
-    memory accesses. The analysed program also checks the indices of arrays. Returns the path of the program; raises NotBuilt
-    if a command fails."""
+    memory accesses. All commands also get the words `flags`. The analysed program also checks the indices of arrays.
+    Returns the path of the program; raises NotBuilt if a command fails."""
     commands = commands_of(places, target)
     if not commands:
         raise NotBuilt(f"the build directory does not know '{target}'")
@@ -104,6 +105,7 @@ def build(places, target, stage, source, out, counted=False):
             words += [f"-I{stage.source.parent}"]
         if not links and target.endswith("-analyze") and "-fsanitize=thread" in words:
             words += CHECKED["clang" if any("clang" in word for word in words[:2]) else "gcc"]
+        words += flags
         if counted:
             words += [str(places.build / COUNTER), "-ldl"] if links else COUNTED
         ran = subprocess.run(confined(words), cwd=places.build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -117,9 +119,12 @@ def build(places, target, stage, source, out, counted=False):
 
 def shared_bytes(program):
     """The bytes of __shared__ variables that a program for the CPU device declares, by the name of the function."""
-    symbols = subprocess.run(["readelf", "-sW", program], stdout=subprocess.PIPE, text=True, errors="replace", check=False).stdout
-    found = re.findall(r"^\s*\d+:\s+[0-9a-f]+\s+(0x[0-9a-f]+|\d+)\s+TLS\s+\S+\s+\S+\s+\d+\s+(_ZZ\S+)$", symbols, re.MULTILINE)
-    names = subprocess.run(["c++filt"], input="\n".join(name for _, name in found), stdout=subprocess.PIPE, text=True, check=False).stdout
+    symbols = subprocess.run(["readelf", "-sW", program], stdout=subprocess.PIPE, text=True, errors="replace",
+                             check=False).stdout
+    found = re.findall(r"^\s*\d+:\s+[0-9a-f]+\s+(0x[0-9a-f]+|\d+)\s+TLS\s+\S+\s+\S+\s+\d+\s+(_ZZ\S+)$", symbols,
+                       re.MULTILINE)
+    names = subprocess.run(["c++filt"], input="\n".join(name for _, name in found), stdout=subprocess.PIPE, text=True,
+                           check=False).stdout
     sizes = {}
     for (size, _), name in zip(found, names.splitlines()):
         function, _, variable = name.rpartition("::")
@@ -139,9 +144,11 @@ def warnings_of(out, places):
     except OSError:
         return []
     plain = re.sub(r"\x1b\[[0-9;]*[mK]", "", text)
-    found = re.findall(r"^([^\s:]+):(\d+):\d+: warning: (.*(?:uninitialized|is set but never used).*?)(?: \[-W[^]]*\])?$", plain,
+    found = re.findall(r"^([^\s:]+):(\d+):\d+: warning: (.*(?:uninitialized|is set but never used).*?)(?: \[-W[^]]*\])?$",
+                       plain,
                        re.MULTILINE)
-    return list(dict.fromkeys(f"{places.named(os.path.normpath(places.build / file))}:{line}: {what}" for file, line, what in found))
+    return list(dict.fromkeys(f"{places.named(os.path.normpath(places.build / file))}:{line}: {what}" for file, line,
+                              what in found))
 
 
 def first_error(output, places, source=None):
@@ -163,7 +170,8 @@ def first_error(output, places, source=None):
         if found:
             if not is_source(found["file"]):
                 # The lines before an error name the including files; the lines after the error are notes of the compiler.
-                next_error = next((later for later in range(number + 1, len(lines)) if " error: " in lines[later]), len(lines))
+                next_error = next((later for later in range(number + 1, len(lines)) if " error: " in lines[later]),
+                                  len(lines))
                 for other in [*reversed(lines[max(0, number - 12):number]), *lines[number + 1:next_error]]:
                     led = re.match(r"\s*(?:In file included from )?(?P<file>[^\s:(]+):(?P<line>\d+)(?::\d+)*: *"
                                    r"(?:required (?:from|by)|note:|recursively|  )", other)

@@ -21,9 +21,11 @@ import subprocess
 import tempfile
 import typing
 
+import bodies
 import building
 import claims
 import comparing
+import contents
 import counting
 import explaining
 import launches
@@ -31,6 +33,8 @@ import naming
 import remarking
 import rules
 import stencils
+import teams
+import updates
 from building import NotBuilt
 from counting import Failed, OutOfTime
 from workshop import book
@@ -200,10 +204,8 @@ def compiles(job, programs, eager):
     """The step *compiles*. Rules that nvcc enforces are checked first, because other compilers accept some programs that
     break them."""
     job.progress("compiles")
-    if job.is_cuda and (broken := list(rules.broken(job.text))):
-        line, sentence = broken[0]
-        error = {"file": job.places.named(job.source), "line": line, "what": sentence, "source": building.line_of(job.source, line)}
-        return Step("compiles", False, [f"{error['file']}:{line}: {sentence}", f"in the line: {error['source']}"], {"error": error})
+    if job.is_cuda and (broken := of_broken_rule(job.places, job.source)):
+        return broken
     for what in programs.wanted if eager else ():
         programs.start(what)
     try:
@@ -212,16 +214,31 @@ def compiles(job, programs, eager):
             return Step("compiles", False, [f"{error['file']}:{error['line']}: {error['what']}"], {"error": error})
         return Step("compiles", True, [], remarks=building.warnings_of(job.out / "plain", job.places))
     except NotBuilt as not_built:
-        error = building.first_error(str(not_built), job.places, job.source)
-        place = f"{error['file']}:{error['line']}: " if error["file"] else ""
-        says = [place + error["what"]] + ([f"in the line: {error['source']}"] if error["source"] else [])
-        says += explaining.of_compiler(error["what"], error["source"])
-        if unclosed := rules.unclosed(job.text):
-            line, function = unclosed
-            says.insert(0, f"{job.places.named(job.source)}:{line}: this brace is not closed"
-                        + (f", in the function {function}" if function else "")
-                        + f": {building.line_of(job.source, line)}")
-        return Step("compiles", False, says, {"error": error})
+        return of_failed_build(str(not_built), job.places, job.source)
+
+
+def of_broken_rule(places, source):
+    """The step *compiles* of a source that breaks a rule of nvcc; None if it breaks none."""
+    for line, sentence in rules.broken(source.read_text(errors="replace")):
+        error = {"file": places.named(source), "line": line, "what": sentence, "source": building.line_of(source, line)}
+        return Step("compiles", False, [f"{error['file']}:{line}: {sentence}", f"in the line: {error['source']}"],
+                    {"error": error})
+    return None
+
+
+def of_failed_build(output, places, source):
+    """The step *compiles* of a source with which a compiler or linker failed."""
+    text = source.read_text(errors="replace")
+    error = building.first_error(output, places, source)
+    place = f"{error['file']}:{error['line']}: " if error["file"] else ""
+    says = [place + error["what"]] + ([f"in the line: {error['source']}"] if error["source"] else [])
+    says += explaining.of_compiler(error["what"], error["source"])
+    if unclosed := rules.unclosed(text):
+        line, function = unclosed
+        says.insert(0, f"{places.named(source)}:{line}: this brace is not closed"
+                    + (f", in the function {function}" if function else "")
+                    + f": {building.line_of(source, line)}")
+    return Step("compiles", False, says, {"error": error})
 
 
 def too_much_shared(job, program):
@@ -235,7 +252,8 @@ def too_much_shared(job, program):
             head = next((start for name, _, start, _ in rules.kernels(code) if name == function), 0)
             found = re.compile(r"\b__shared__\b").search(code, head)
             return {"file": job.places.named(job.source), "line": rules.line_at(code, found.start() if found else head),
-                    "what": f"{'kernel' if function in names else 'function'} {function} declares {size} bytes of __shared__ variables; the "
+                    "what": f"{'kernel' if function in names else 'function'} {function} declares {size} bytes of "
+                            f"__shared__ variables; the "
                             f"compiler allows {building.LARGEST_SHARED} bytes per block", "source": ""}
     return None
 
@@ -258,11 +276,12 @@ def described(program):
     return DESCRIBED[key]
 
 
-def solve(program, problem, precision, ranks, output):
+def solve(program, problem, precision, ranks, output, accepts_wrong=False):
     """Solves a problem and writes the solution to the file `output`. Returns the tolerance, and the remaining text that the
-    program prints."""
+    program prints. If `accepts_wrong`, the program also writes a solution that is not finite."""
+    environment = counting.DEVICES | (counting.ANY_RESULT if accepts_wrong else {})
     record, text = counting.record_in(
-        counting.run([program, *counting.options_for(problem, precision), "--output", output], counting.DEVICES, ranks))
+        counting.run([program, *counting.options_for(problem, precision), "--output", output], environment, ranks))
     return record["tolerance"], text
 
 
@@ -280,7 +299,8 @@ def size_of(job, problem, about):
     """The parameters of a problem as text: its sizes, and the parameters that differ from the defaults of the program."""
     cases, defaults = about["test_cases"], {each["name"]: each["default"] for each in about["parameters"]}
     sizes = claims.PROBLEMS.get(job.stage.workload, {})
-    shown = [key for key in problem if key != "seed" and any(str(case.get(key)) != str(problem[key]) for case in cases.values())
+    shown = [key for key in problem if key != "seed" and any(str(case.get(key)) != str(problem[key])
+                                                             for case in cases.values())
              and (key in sizes or problem[key] != defaults.get(key))]
     return ", ".join(f"{key} = {problem[key]}" for key in shown)
 
@@ -297,8 +317,6 @@ def ended(failed):
             return f"the program was ended by an access out of bounds (signal {-failed.status})"
         return f"the program was ended by signal {-failed.status}"
     message = re.sub(r"^[\w-]+: ", "", str(failed).splitlines()[0]) if str(failed) else ""
-    if refused := re.match(r"the autocorrelations are not positive definite: (.*)", message):
-        return f"the solution is wrong: {refused[1]} (the input is right, since stage zero solves this problem)"
     return message or f"the program ended with status {failed.status}"
 
 
@@ -340,7 +358,7 @@ def wrong_case(job, program, name, problem, precision, ranks):
         except Failed:
             return False  # stage zero does not solve this problem
         try:
-            tolerance, text = solve(program, problem, precision, ranks, output)
+            tolerance, text = solve(program, problem, precision, ranks, output, accepts_wrong=True)
             job.printed.setdefault(f"{name}, {precision}", text)
         except OutOfTime:
             raise
@@ -427,15 +445,18 @@ def compared(job, program, on):
             of_case = before - max(0, counting.seconds_left()) if job.seconds else begun
             unfinished = f"{name} ({size_of(job, problem, about)}), {precision}"
             if of_case > begun / 2:  # this test case took more time than all earlier ones
-                wrong[name, precision] = WrongCase(name, problem, precision, [ended(late)], comparing.Solution((), []), failed=late)
+                wrong[name, precision] = WrongCase(name, problem, precision, [ended(late)], comparing.Solution((), []),
+                                                   failed=late)
             break
         if found:
             wrong[name, precision] = found
         elif found is None:
             right.append(name)
     if not wrong and unfinished:
-        return Step(on, None, [f"{len(right)} test cases are right; then the time limit of {job.seconds:g} s was reached, while this "
-                               f"one ran: {unfinished}; --seconds allows more time"], {"unfinished": unfinished}, finished=False), []
+        return Step(on, None, [f"{len(right)} test cases are right; then the time limit of {job.seconds:g} s was reached, "
+                               f"while this "
+                               f"one ran: {unfinished}; --seconds allows more time"], {"unfinished": unfinished},
+                    finished=False), []
     if not wrong:
         return Step(on, True, [f"{len(right)} test cases with awkward sizes"]), []
     worst = list(wrong.values())
@@ -444,7 +465,9 @@ def compared(job, program, on):
     names = [case.name for case in worst]
     if not isinstance(first.failed, OutOfTime):
         explained = of_stencil(job, program, worst, ranks)
-        says += explained or explaining.of_cases(job.stage.workload, worst) or first.says[1:]
+        patterns = first.says[1:] or next(([f"in {case.name}, {case.says[1]}", *case.says[2:]] for case in worst
+                                           if len(case.says) > 1 and "rounding errors" not in case.says[1]), [])
+        says += explained or explaining.of_cases(job.stage.workload, worst) or patterns
         if any("rounding errors of f32" in sentence for sentence in says):
             says += explaining.of_floats(job.text, job.stage.source.read_text())
         sizes = [key for key in claims.PROBLEMS.get(job.stage.workload, {}) if key in first.problem]
@@ -457,7 +480,8 @@ def compared(job, program, on):
 
 
 def of_stencil(job, program, wrong, ranks):
-    """Sentences about a wrong field: the number of steps after which it is right, or how one step differs from the right one."""
+    """Sentences about a wrong field: the number of steps after which it is right, or how one step differs from the right
+    one."""
     solved = [case for case in wrong if case.solution is not None and "steps" in case.problem]
     if not solved or any("rounding errors of f32" in sentence for case in wrong for sentence in case.says):
         return []
@@ -523,10 +547,73 @@ def race_sentences(race, program, job):
     (now, before), both_write = race
     says = ["two threads of a team " + ("write the same element" if both_write else
             "access the same element, and one of them writes it") + ", with no barrier between them"]
-    for path, line in dict.fromkeys(line_at(program, place, job.source.name) for place in (before, now)):
+    lines = list(dict.fromkeys(line_at(program, place, job.source.name) for place in (before, now)))
+    for path, line in lines:
         path = pathlib.Path(os.path.normpath(job.places.build / path))
         says.append(f"{job.places.named(path)}:{line}: {building.line_of(path, line)}")
+    numbers = [line for path, line in lines if path.name == job.source.name]
+    sentences = of_directives(job) or list(teams.of_race(job.text, numbers))
+    parts = teams.of_parts(job.text)
+    return says + (sentences or [parts] * bool(parts))
+
+
+def of_teams(job, found, clean, counters, problem, precision):
+    """Sentences about the threads of a team in a wrong solution: directives, and counts that differ from the stage's. A sentence about the
+    parts of the threads is added to the sentences `found` if an element may have no thread."""
+    if clean.passed is False:
+        return []
+    says = of_directives(job)
+    if counters and problem:
+        with contextlib.suppress(Failed, NotBuilt):
+            says += teams.of_counts(counters, counters_of_stage(job.places, job.stage, problem, precision))
+    if not explaining.is_not_finite(found[0]):
+        return says
+    if place := counters.get("unwritten read"):
+        path, line = line_at(job.out / "counted" / pathlib.PurePath(job.target).name, place, job.source.name)
+        path = pathlib.Path(os.path.normpath(job.places.build / path))
+        return [*says, f"{job.places.named(path)}:{line}: {building.line_of(path, line)}: this line reads an element that nothing has written: is "
+                "its start value missing, or should another thread or an earlier step have stored it?"]
+    parts = teams.of_parts(job.text)
+    found += [parts] if parts else []
     return says
+
+
+def of_directives(job):
+    """Sentences about OpenMP directives that hardly have the intended meaning, with their lines."""
+    own = {sentence for _, sentence in teams.of_source(job.stage.source.read_text())}
+    return [f"{job.places.named(job.source)}:{line}: {building.line_of(job.source, line)}: {sentence}"
+            for line, sentence in teams.of_source(job.text) if sentence not in own]
+
+
+def out_of_bounds(job, problem, precision):
+    """Sentences about the first access out of bounds of a program for the processor, which AddressSanitizer finds; empty if
+    there is none."""
+    out = job.out / "bounds"
+    try:
+        program = building.build(job.places, job.target, job.stage, job.source, out, flags=building.BOUNDS)
+        counting.run([program, *counting.options_for(problem, precision)], counting.THREADS | counting.BOUNDS,
+                     counting.FEW_RANKS if described(program)["ranks"] else 0)
+    except (NotBuilt, OutOfTime):
+        return []
+    except Failed as failed:
+        return bounds_sentences(str(failed), job.places, job.source)
+    return []
+
+
+def bounds_sentences(text, places, source):
+    """Sentences about an access out of bounds that AddressSanitizer has reported."""
+    found = re.search(r"ERROR: AddressSanitizer: (\S+)[^\n]*\n(READ|WRITE) of size (\d+)(.*)", text, re.DOTALL)
+    if not found:
+        return []
+    verb = "reads" if found[2] == "READ" else "writes"
+    where = re.search(r"is located (\d+) bytes (to the right of|to the left of|after|before|inside of) (\d+)-byte region",
+                      found[4])
+    says = [f"out of bounds: {verb} {found[3]} bytes" + (
+        f", {'directly' if where[1] == '0' else f'{where[1]} bytes'} "
+        f"{'before the beginning' if where[2] in ('before', 'to the left of') else 'after the end'}"
+        f" of an array of {where[3]} bytes" if where and where[2] != "inside of" else "")]
+    line = re.search(rf"#\d+ \S+ in [^\n]*?{re.escape(source.name)}:(\d+)", found[4])
+    return says + ([f"{places.named(source)}:{line[1]}: {building.line_of(source, int(line[1]))}"] if line else [])
 
 
 def is_of_stage(job, error, problem, precision):
@@ -543,6 +630,17 @@ def is_of_stage(job, error, problem, precision):
                for each in [*known["errors"], *known["notes"]])
 
 
+def errors_in(report, notes=("unwritten bytes",)):
+    """The errors of a report, in the order of their importance. Some notes are errors in an exercise, whose result must be
+    complete."""
+    found = report["errors"] + [note for note in report.get("notes", []) if note["kind"] in notes]
+    # Unwritten elements that a copy finds are mostly a consequence of an error in a kernel. A value that was computed from an unwritten
+    # value is a consequence of the first one.
+    return sorted(found, key=lambda error: (error["kind"] in ("uninitialised read", "unwritten bytes")
+                                            and not error["kernel"],
+                                            error["kind"], error.get("order", 0)))
+
+
 def reports(job, programs, cases, precision):
     """Analyses some problems. For each problem, yields its counters, its report, and sentences about its first error (None
     if there is none)."""
@@ -551,12 +649,7 @@ def reports(job, programs, cases, precision):
             programs["analysed"]  # waits for the build: the plain program runs the analysed program
             counters, report = counting.of_device(programs["plain"], problem, precision)
             # The result of an exercise must be complete, so bytes of the result that were never written are an error here.
-            found = report["errors"] + [note for note in report["notes"] if note["kind"] == "unwritten bytes"]
-            errors = [error for error in found if not is_of_stage(job, error, problem, precision)]
-            # Unwritten elements that a copy finds are mostly a consequence of an error in a kernel. A value that was computed
-            # from an unwritten value is a consequence of the first one.
-            errors.sort(key=lambda error: (error["kind"] in ("uninitialised read", "unwritten bytes") and not error["kernel"],
-                                           error["kind"], error.get("order", 0)))
+            errors = [error for error in errors_in(report) if not is_of_stage(job, error, problem, precision)]
             stages_text = job.stage.source.read_text()
             yield counters, report, error_sentences(errors[0], job.places, job.source, stages_text) if errors else None
         else:
@@ -605,7 +698,7 @@ def is_clean(job, programs, wrong):
                          size_of_problem(job, case.problem) <= most), key=lambda case: -size_of_problem(job, case.problem))
         # A problem of one element tells little about the elements that are wrong.
         is_tiny = others and size_of_problem(job, wrong[0].problem) <= max(1, wrong[0].problem.get("steps", 1))
-        is_tiny = is_tiny and wrong[0].solution is None
+        is_tiny = is_tiny and (wrong[0].solution is None or not all(map(math.isfinite, wrong[0].solution.values)))
         order = [*others[:1], wrong[0]] if is_tiny else [wrong[0], *others[:1]]
         few = [(case.problem, case.precision) for case in [*order, *others[1:][-1:]]]
     else:
@@ -619,19 +712,22 @@ def is_clean(job, programs, wrong):
         except OutOfTime as late:
             because = str(late)
             if analysed and not wrong:
-                return Step("clean", None, [f"{len(analysed)} problems are clean; then the time limit was reached, while this one ran: "
+                return Step("clean", None, [f"{len(analysed)} problems are clean; then the time limit was reached, while "
+                                            f"this one ran: "
                                             f"{size_of(job, problem, about)}; --seconds allows more time"],
                             finished=False), *first
             break
         except Failed as failed:
             because = ended(failed)
             if failed.status in OUT_OF_BOUNDS or (not wrong and failed.status not in (2, 77)):
-                return Step("clean", False, [because]), *first
+                found = [] if job.is_cuda else out_of_bounds(job, problem, precision)
+                return Step("clean", False, found or [because]), *first
             continue
         first = (counters, report, problem, precision) if not analysed else first
         if not wrong and not found and job.is_cuda:
             remarks += [remark for remark in of_waste(job, report, problem, precision)
-                        if not any(words in remark and words in each for each in remarks for words in ("grid of", "reach this barrier"))]
+                        if not any(words in remark and words in each for each in remarks
+                                   for words in ("grid of", "reach this barrier"))]
         remarks += [remark for remark in remarking.of_report(report, job.places, job.source) if remark not in remarks]
         has_tasks = has_tasks or counters.get("tasks", 0) > 0
         if found and is_tiny and problem != wrong[0].problem and found[0].startswith(("unwritten bytes", "uninitialised read")):
@@ -649,6 +745,8 @@ def is_clean(job, programs, wrong):
         return unwritten
     if not analysed:
         return cannot_be_analysed(because), *first
+    if wrong and not job.is_cuda and (found := out_of_bounds(job, *few[0])):
+        return Step("clean", False, found), *first
     if job.is_cuda:
         step = Step("clean", True, ["no race, no access out of bounds, no read of uninitialised memory"], remarks=remarks)
     elif has_tasks:
@@ -683,28 +781,35 @@ def with_analysis(job, agreement, wrong, clean, counters, report, problem, preci
     if agreement.passed is not False or isinstance(wrong[0].failed, OutOfTime):
         return
     first = wrong[0]
-    says = []
-    if explaining.is_nan(agreement.says[0]):
-        says += explaining.of_nan(agreement.says[0], first.wanted, report, job.text, job.stage.source.read_text())
+    says = [] if job.is_cuda else of_teams(job, agreement.says, clean, counters, problem, precision)
+    if job.is_cuda:
+        own = {sentence for _, sentence in rules.suspicious(job.stage.source.read_text())}
+        says += [f"{job.places.named(job.source)}:{line}: {building.line_of(job.source, line)}: {sentence}"
+                 for line, sentence in rules.suspicious(job.text) if sentence not in own]
+    if explaining.is_not_finite(agreement.says[0]):
+        says += explaining.of_not_finite(agreement.says[0], first.wanted, report, job.text, job.stage.source.read_text(),
+                                         job.places, job.source)
     if first.failed is not None and first.failed.status in OUT_OF_BOUNDS and clean.passed is False and len(clean.says) > 1:
         says += clean.says[:2]
     if job.is_cuda and report:
         own = report_of_stage(job, problem, precision)
-        was_ended = clean.passed is False and clean.says[0].split(":")[0] in ENDING
+        was_ended = clean.passed is False and clean.says[0].split(":")[0] in explaining.ENDING
         shapes = [*launches.of_shapes(report, own, job.text), *launches.of_arrays(report, own, job.text)]
         says += shapes if was_ended else launches.of_wrong(report, own, job.text, job.places, clean.passed is not False,
                                                               4 if precision == "f32" else 8)
+        if clean.passed is not False or clean.says[0].startswith(("unwritten bytes", "uninitialised read: memory",
+                                                                  "ignored error")):
+            explain = {"nbody": functools.partial(bodies.of_launch, problem),
+                       "cholesky": updates.of_launch}.get(job.stage.workload)
+            says += contents.of_contents(report, own, job.text, job.places, 4 if precision == "f32" else 8, explain)
         if not was_ended and first.solution is not None:
-            says += explaining.of_transposed(report, job.places)
+            says += explaining.of_transposed(report, own, job.places)
         if re.search(r"exchanged|has blocks of|same array", " ".join(shapes)):
             agreement.says = [sentence for sentence in agreement.says if not sentence.endswith("look at the last tile")]
         agreement.says += of_block_size(report, agreement.says)
     if not any("__shfl" in sentence for sentence in says):
         says += explaining.of_lost_values(job.text)
     agreement.says[1:1] = says
-
-
-ENDING = ("out of bounds", "illegal device access", "deadlock", "divergent barrier", "use after free")  # findings that end a launch
 
 
 def of_block_size(report, says):
@@ -749,8 +854,8 @@ def count_stage(places, stage, problem, precision):
 
 
 def counters_to_compare(job, claim, precision):
-    """Yields the counters of the stage, and then the counters of the previous stage. The counters of the previous stage are zero if
-    that stage runs on another device."""
+    """Yields the counters of the stage, and then the counters of the previous stage. The counters of the previous stage are
+    zero if that stage runs on another device."""
     for stage in (job.stage, job.stage.before):
         same = stage.source.suffix == job.stage.source.suffix
         counters = counters_of_stage(job.places, stage, claim.problem, precision) if same else {}
@@ -791,7 +896,8 @@ def verdict(name, yours, stages, before):
 def worst_line(report, counter, places):
     """Sentences about the source line that contributes most to a counter; empty if the report has no such line."""
     groups = {group: group.replace("_", " ").removesuffix("s") for group in counting.GROUPS}
-    wanted = groups.get(counter.removesuffix(" excess"), "global" if "global" in counter else "shared" if "shared" in counter else None)
+    wanted = groups.get(counter.removesuffix(" excess"), "global" if "global" in counter else "shared"
+                        if "shared" in counter else None)
     lines = [line for kernel in report.get("kernels", []) for line in kernel["lines"]
              if wanted and line["access"].startswith(wanted)]
     if not lines:
@@ -852,7 +958,8 @@ def is_optimised(job, programs):
     try:
         counters, report, _ = next(reports(job, programs, [claim.problem], precision))
     except OutOfTime:
-        return Step("optimised", None, ["the time limit was reached before the accesses were counted; --seconds allows more time"],
+        return Step("optimised", None, ["the time limit was reached before the accesses were counted; --seconds allows "
+                                        "more time"],
                     finished=False)
     except Failed as failed:
         return Step("optimised", False, [ended(failed)])
@@ -912,7 +1019,8 @@ def few_threads(counters, own, report, places):
     lanes, in_stage = (each.get("lanes per global request", 0) for each in (counters, own))
     if needed >= 64 and 0 < threads * 8 < needed:
         ran = "1 thread ran" if threads == 1 else f"{number(threads)} threads ran"
-        return [f"{ran} (stage: {number(needed)}): {'one thread does' if threads == 1 else 'few threads do'} the work of all; launch about as many "
+        return [f"{ran} (stage: {number(needed)}): {'one thread does' if threads == 1 else 'few threads do'} the work of "
+                f"all; launch about as many "
                 "threads as the stage"]
     lines = [line for kernel in report.get("kernels", []) for line in kernel["lines"] if line["access"].startswith("global")]
     # A block of less than a warp has no more lanes.
@@ -920,7 +1028,8 @@ def few_threads(counters, own, report, places):
     if in_stage >= 8 and 0 < lanes < claims.FEW_LANES * min(in_stage, most) and lines:
         fewest = max(lines, key=lambda line: line["requests"] * (32 - line["lanes"] / line["requests"]))
         path = pathlib.Path(os.path.normpath(places.build / fewest["file"]))
-        return [f"{lanes:.3g} lanes take part in a request to global memory (stage: {in_stage:.3g}): most threads of a warp are idle, or one "
+        return [f"{lanes:.3g} lanes take part in a request to global memory (stage: {in_stage:.3g}): most threads of a "
+                f"warp are idle, or one "
                 "thread does the work of many; let each thread do a part",
                 f"most of these requests: {places.named(path)}:{fewest['line']}: {building.line_of(path, fewest['line'])}"]
     return []
@@ -945,7 +1054,8 @@ def on_gpu(job):
         program = building.build(job.places, target, job.stage, job.source, job.out / "gpu")
     except NotBuilt as not_built:
         error = building.first_error(str(not_built), job.places, job.source)
-        yield Step("GPU", False, [f"nvcc reports an error: {error['file']}:{error['line']}: {error['what']}"], {"error": error})
+        yield Step("GPU", False, [f"nvcc reports an error: {error['file']}:{error['line']}: {error['what']}"],
+                   {"error": error})
         return
     yield agrees(job, program, "GPU")[0]
 
@@ -967,6 +1077,9 @@ def check(job, eager=True):
         agreement, wrong = agrees(job, programs["plain"])
         if job.is_cuda:
             agreement.remarks += remarking.of_source(job.text, job.stage.source.read_text(), job.places.named(job.source))
+        if not job.is_cuda:
+            agreement.remarks += [f"{job.places.named(job.source)}:{line}: {building.line_of(job.source, line)}: {sentence}"
+                                  for line, sentence in teams.serial(job.text, job.stage.source.read_text())]
         if not wrong:
             yield agreement
         asks = "clean"

@@ -7,6 +7,7 @@ import dataclasses
 import math
 import struct
 
+import naming
 import stencils
 
 
@@ -73,6 +74,29 @@ def differences(solution, reference, tolerance):
             *guesses(solution, reference, tolerance, bounds, wrong)]
 
 
+MOST_RANGES = 6  # a list of more ranges of indices is no pattern
+
+
+def box_text(shape, places):
+    """The indices of elements as text, such as "those with index 2 = 16 to 31", if all combinations of these indices are
+    among the elements; empty if not, or if they are all elements."""
+    indices = set()
+    for place in places:
+        index = []
+        for extent in reversed(shape):
+            place, last = divmod(place, extent)
+            index.insert(0, last)
+        indices.add(tuple(index))
+    axes = [sorted({index[axis] for index in indices}) for axis in range(len(shape))]
+    if math.prod(map(len, axes)) != len(indices) or len(indices) == math.prod(shape):
+        return ""
+    texts = [(number, naming.ranges(axis)) for number, axis in enumerate(axes, 1) if len(axis) < shape[number - 1]]
+    if any(text.count(",") >= MOST_RANGES for _, text in texts):
+        return ""
+    named = [f"index {number} = {text}" if len(shape) > 1 else f"index = {text}" for number, text in texts]
+    return "those with " + " and ".join(named)
+
+
 # The unit roundoff of f32 is 6e-8. The error of a sum of products of rounded values is a few times as large.
 ROUNDED = (1e-9, 4e-6)
 
@@ -99,7 +123,8 @@ def guesses(solution, reference, tolerance, bounds, wrong):
     count = len(solution.values)
     if is_rounded(solution, reference, bounds, wrong):
         digit = max(1, math.floor(-math.log10(max_error(solution, reference, bounds, wrong))) + 1)
-        yield (f"the result is wrong from the {digit}th digit on, and the errors are as large as the rounding errors of f32: is a value of "
+        yield (f"the result is wrong from the {digit}th digit on, and the errors are as large as the rounding errors of "
+               f"f32: is a value of "
                "a wider type stored as float?")
         return
 
@@ -109,9 +134,17 @@ def guesses(solution, reference, tolerance, bounds, wrong):
     def all_fit(where):
         return all(0 <= where(place) < count and fits(place, reference.values[where(place)]) for place in wrong)
 
+    not_finite = [place for place in wrong if not math.isfinite(solution.values[place])]
+    if not_finite and (box := box_text(solution.shape, not_finite)):
+        yield f"{len(not_finite)} of {count} elements are not finite: {box}"
+        return
     if all(solution.values[place] == 0 for place in wrong):
-        yield ("each wrong element is zero: is its sum never stored, is a part of the work left out, or does it read other elements "
+        yield ("each wrong element is zero: is its sum never stored, is a part of the work left out, or does it read other "
+               "elements "
                "than were written?")
+        return
+    if sentence := of_carried_sums(solution, reference, bounds, wrong, tolerance):
+        yield sentence
         return
     n = solution.shape[-1] if solution.shape else 1
     if len(solution.shape) == 2 and solution.shape[0] == n > 1 and all_fit(lambda place: place % n * n + place // n):
@@ -121,7 +154,8 @@ def guesses(solution, reference, tolerance, bounds, wrong):
     if len(ratios) == 1 < len(wrong) and math.isfinite(ratio := next(iter(ratios))) and is_simple(ratio):
         yield f"each wrong element is {ratio:g} times the correct value"
         return
-    for shift, name in ((1, "next element"), (-1, "previous element"), (n, "element one row below"), (-n, "element one row above")):
+    for shift, name in ((1, "next element"), (-1, "previous element"), (n, "element one row below"),
+                        (-n, "element one row above")):
         inner = [place for place in wrong if 0 <= place + shift < count]
         if len({reference.values[place + shift] for place in inner}) > 1 and all(fits(place, reference.values[place + shift])
                                                                                  for place in inner):
@@ -131,12 +165,28 @@ def guesses(solution, reference, tolerance, bounds, wrong):
                                           or of_whole_lines(solution, wrong)] if sentence)
 
 
+def of_carried_sums(solution, reference, bounds, wrong, tolerance):
+    """A sentence if most wrong elements are the right value plus the value of the element before; None otherwise."""
+    after = [place for place in wrong if place > 0 and math.isfinite(solution.values[place])
+             and solution.values[place - 1] != 0]
+    carried = [place for place in after if not is_wrong(solution.values[place] - solution.values[place - 1],
+                                                        reference.values[place],
+                                                        max(bounds[place], abs(solution.values[place])) or 1, tolerance)]
+    if len(carried) < 3 or len(carried) < 0.8 * len(after):
+        return None
+    place = carried[0]
+    return (f"element {solution.index(place)} also contains the sum of element {solution.index(place - 1)}, and so on: is "
+            f"the sum not set to zero for "
+            "each element?")
+
+
 def of_whole_lines(solution, wrong):
     """A sentence if the wrong elements of a matrix fill whole rows or columns; None otherwise."""
     if len(solution.shape) != 2 or min(solution.shape) < 3:
         return None
     rows, cols = solution.shape
-    return stencils.of_cells(rows, cols, [divmod(place, cols) for place in wrong], "the elements", "look at the first and the last index")
+    return stencils.of_cells(rows, cols, [divmod(place, cols) for place in wrong], "the elements", "look at the first and "
+                                                                                                   "the last index")
 
 
 FEW = 400  # number of wrong elements that are searched for among the correct elements
@@ -162,5 +212,6 @@ def of_other_element(solution, reference, tolerance, bounds, wrong):
         return None
     place, other = next(iter(found.items()))
     which = "each wrong element holds the value of another element" if len(found) == len(looked_up) > 1 else (
-        "several wrong elements hold the values of other elements" if len(found) > 1 else "a wrong element holds the value of another one")
+        "several wrong elements hold the values of other elements" if len(found) > 1 else "a wrong element holds the value "
+                                                                                          "of another one")
     return f"{which}: element {solution.index(place)} has the value of element {solution.index(other)}"

@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -30,7 +31,7 @@ namespace {
 
 /// The counters of rare events, which all threads share.
 struct Totals {
-  std::atomic<long> regions{0}, team_barriers{0}, tasks{0};
+  std::atomic<long> regions{0}, largest_team{0}, team_barriers{0}, tasks{0};
 };
 Totals totals;
 
@@ -136,10 +137,25 @@ void check_access(std::uintptr_t address, bool writes, void* at) {
 
 // --- Accesses
 
+/// The place of the first read of an array element that still has its initial value, NaN.
+std::atomic<void*> unwritten_read{nullptr};
+
+/// Whether a value is the quiet NaN with which the harness initialises arrays. A computation on a
+/// processor makes another NaN, whose sign is set.
+bool is_initial_value(const void* address, std::size_t bytes) {
+  const auto holds = [&](auto nan) { return std::memcmp(address, &nan, sizeof nan) == 0; };
+  return (bytes == 8 && holds(std::numeric_limits<double>::quiet_NaN())) ||
+         (bytes == 4 && holds(std::numeric_limits<float>::quiet_NaN()));
+}
+
 void access(const void* address, std::size_t bytes, bool writes, void* at) {
   Counts& counts = my_counts();
   ++(writes ? counts.writes : counts.reads);
   counts.vectors += bytes > 8 ? 1 : 0;
+  if (!writes && is_initial_value(address, bytes)) {
+    void* none = nullptr;
+    unwritten_read.compare_exchange_strong(none, at);
+  }
   const auto first = reinterpret_cast<std::uintptr_t>(address);
   for (std::uintptr_t line = first / 64; line <= (first + bytes - 1) / 64; ++line)
     counts.lines += counts.cache.misses(line) ? 1 : 0;
@@ -169,11 +185,13 @@ void write_counts() {
   std::fprintf(
       file,
       "{\"reads\": %ld, \"writes\": %ld, \"busiest\": %ld, \"vectors\": %ld, \"lines\": %ld, "
-      "\"regions\": %ld, "
-      "\"team_barriers\": %ld, \"tasks\": %ld, \"race\": [%ld, %ld], \"both_write\": %s}\n",
+      "\"regions\": %ld, \"largest_team\": %ld, "
+      "\"team_barriers\": %ld, \"tasks\": %ld, \"race\": [%ld, %ld], \"both_write\": %s, "
+      "\"unwritten_read\": %ld}\n",
       sum.reads, sum.writes, busiest, sum.vectors, sum.lines, totals.regions.load(),
-      totals.team_barriers.load(), totals.tasks.load(), offset(race_now), offset(race_before),
-      race_writes ? "true" : "false");
+      totals.largest_team.load(), totals.team_barriers.load(), totals.tasks.load(),
+      offset(race_now), offset(race_before), race_writes ? "true" : "false",
+      offset(unwritten_read));
   std::fclose(file);
 }
 
@@ -208,6 +226,9 @@ void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsign
   static auto* const real = next<void(void (*)(void*), void*, unsigned, unsigned)>("GOMP_parallel");
   ++totals.regions;
   ++regions_begun;
+  static auto* const most_threads = next<int()>("omp_get_max_threads");
+  const long size = threads != 0 ? static_cast<long>(threads) : most_threads();
+  if (size > totals.largest_team) totals.largest_team = size;
   const bool outermost = !in_region.exchange(true);
   Body body{function, data};
   real(run_body, &body, threads, flags);

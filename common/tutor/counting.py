@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 import time
 
+import contents
 from confining import confined
 
 GROUPS = ("global_loads", "global_stores", "global_atomics", "shared_loads", "shared_stores", "shared_atomics")
@@ -27,6 +28,8 @@ RANKS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "
 # a DeviceArray that were never written.
 DEVICES = {"CUDA_ON_CPU_DEVICES": "2", "CUDA_ON_CPU_PATIENCE": "20", "STAIRCASE_REPORT_UNWRITTEN": "1"}
 THREADS = {"OMP_NUM_THREADS": "4", "OMP_WAIT_POLICY": "passive"}
+ANY_RESULT = {"STAIRCASE_ACCEPT_WRONG": "1"}  # the program also returns a solution that is not finite
+BOUNDS = {"ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0"}
 SECONDS = 120  # time limit of one run, in seconds, outside of a check
 FEW_RANKS = 4
 
@@ -177,12 +180,15 @@ def of_timeline(record):
 
 
 def of_device(program, problem, precision):
-    """Runs the analysed variant of a program for the CPU device, and returns its counters and its report."""
+    """Runs the analysed variant of a program for the CPU device, and returns its counters and its report. The report also
+    has the contents of the arrays of each launch."""
     with tempfile.TemporaryDirectory() as directory:
-        path = pathlib.Path(directory, "report.json")
+        path, arrays = pathlib.Path(directory, "report.json"), pathlib.Path(directory, "contents")
         record = None
         try:
-            record, _ = record_in(run([f"{program}-analyze", *options_for(problem, precision)], DEVICES | {"CUDA_ON_CPU_REPORT": str(path)}))
+            record, _ = record_in(run([f"{program}-analyze", *options_for(problem, precision)],
+                                      DEVICES | ANY_RESULT | {"CUDA_ON_CPU_REPORT": str(path),
+                                                              "CUDA_ON_CPU_CONTENTS": str(arrays)}))
         except Failed as failed:
             # The program also ends with a failure status if the analysis found an error. If the result is not finite, the
             # analysis is complete, too.
@@ -193,6 +199,7 @@ def of_device(program, problem, precision):
             with contextlib.suppress(Failed):  # the record is incomplete if the program ended early
                 record, _ = record_in(failed.output)
         report = json.loads(path.read_text())
+        report["contents"] = contents.records_in(arrays.read_bytes()) if arrays.exists() else []
     return of_kernels(report["kernels"]) | (of_timeline(record) if record else {}), report
 
 
@@ -234,18 +241,21 @@ def of_processor(program, problem, precision, messages=None):
             environment["LD_PRELOAD"] = str(messages)
         failed, record = None, None
         try:
-            record, _ = record_in(run([program, *options_for(problem, precision)], THREADS | environment, FEW_RANKS if messages else 0))
+            record, _ = record_in(run([program, *options_for(problem, precision)], THREADS | ANY_RESULT | environment,
+                                      FEW_RANKS if messages else 0))
         except Failed as why:
             failed = why
         accesses, sent = ([json.loads(path.read_text()) for path in pathlib.Path(directory).glob(pattern)]
                           for pattern in ("*.accesses", "*.json"))
     races = [(each.pop("race"), each.pop("both_write")) for each in accesses]
+    unwritten = [each.pop("unwritten_read", 0) for each in accesses]
     if failed and not any(race[0] for race, _ in races):
         raise failed
     counters = sum(map(collections.Counter, accesses), collections.Counter())
     if sent:
         counters |= {name: sum(each[name] for each in sent) for name in ("messages", "begun", "prepared")}
     counters["accesses"] = counters["reads"] + counters["writes"]
+    counters["unwritten read"] = next(filter(None, unwritten), 0)  # the place of the first one
     busiest = max((each.get("busiest", 0) for each in accesses), default=0)
     counters["share of one thread"] = busiest / max(1, max((each["reads"] + each["writes"] for each in accesses), default=1))
     if record and not messages:

@@ -1,11 +1,13 @@
 """Sentences that lead from a symptom to its cause: for compiler errors, for errors that the analysis reports, and for wrong
 solutions."""
 
+import math
 import os
 import pathlib
 import re
 
 import building
+import comparing
 import naming
 import products
 import rules
@@ -13,6 +15,8 @@ import stencils
 import sums
 
 
+# Findings that end a launch.
+ENDING = ("out of bounds", "illegal device access", "deadlock", "divergent barrier", "use after free")
 UNWRITTEN = {"unwritten bytes": "uninitialised read"}  # a copy to the host contains bytes that were never written
 
 
@@ -20,13 +24,18 @@ UNWRITTEN = {"unwritten bytes": "uninitialised read"}  # a copy to the host cont
 
 def of_compiler(what, line):
     """Sentences about a compiler error: the rule of CUDA C++ that the line breaks, if the rule is a known one."""
-    if re.search(r"no match for .operator<<.|invalid operands.*operator<<", what) or re.search(r"(?<!<)<<(?!<)[^;\"]*\bdim3\b", line):
+    if re.search(r"no match for .operator<<.|invalid operands.*operator<<",
+                 what) or re.search(r"(?<!<)<<(?!<)[^;\"]*\bdim3\b", line):
         return ["a launch has three brackets on each side: kernel<<<blocks, threads>>>(arguments)"]
-    if "<<<" in line and re.search(r"convert|no matching function|invalid initialization|deleted function|cannot bind", what):
-        return ["the arguments of the launch do not fit the parameters of the kernel: a kernel takes a DeviceArray, a View of device "
+    if "<<<" in line and re.search(r"convert|no matching function|invalid initialization|deleted function|cannot bind",
+                                   what):
+        return ["the arguments of the launch do not fit the parameters of the kernel: a kernel takes a DeviceArray, a View "
+                "of device "
                 "memory, or a number; an array of the host has to be copied into a DeviceArray first"]
     if re.search(r"\b(threadIdx|blockIdx|blockDim|gridDim)\b.*not declared", what):
         return ["threadIdx, blockIdx, blockDim and gridDim exist only in kernels and functions with __device__"]
+    if found := re.search(r"['‘](\w+)['’] not specified in enclosing", what):
+        return [f"with default(none), each variable of the region must be in a clause, for example shared({found[1]})"]
     return []
 
 
@@ -46,13 +55,20 @@ def of_error(error, places, source, stages_text=""):
     if kind == "uninitialised read" and sentence.startswith("shared memory"):
         return of_unwritten_shared(error, places, source, text)
     if UNWRITTEN.get(kind, kind) == "uninitialised read" and not error["kernel"]:
-        return ["no kernel has written these elements: is a launch or a store missing, or does the copy go in the wrong direction?"
-                if not re.search(r"<<<", rules.without_comments(text)) or rules.copies(text, "out") < rules.copies(stages_text, "out") else
-                "no thread has stored these elements: are there too few threads or thread blocks, or is a store missing or in a branch?"]
+        own = {array for _, array in rules.only_updated(stages_text)}
+        if updated := next((each for each in rules.only_updated(text) if each[1] not in own), None):
+            return of_only_updated(*updated, places, source)
+        return ["no kernel has written these elements: is a launch or a store missing, or does the copy go in the wrong "
+                "direction?"
+                if not re.search(r"<<<", rules.without_comments(text))
+                or rules.copies(text, "out") < rules.copies(stages_text, "out") else
+                "no thread has stored these elements: are there too few threads or thread blocks, or is a store missing or "
+                "in a branch?"]
     if kind == "uninitialised read":
         return of_unwritten_global(error, source, text, stages_text)
     if kind == "invalid mask" and "does not take part" in sentence and (returns := rules.returns_of(text, error["kernel"])):
-        return [f"lanes return before the shuffle: {places.named(source)}:{line}: {building.line_of(source, line)}: let all lanes of a warp take "
+        return [f"lanes return before the shuffle: {places.named(source)}:{line}: {building.line_of(source, line)}: let "
+                f"all lanes of a warp take "
                 "part, and those without an element with the value 0" for line in returns[:1]]
     if kind == "out of bounds" and re.search(r"of an array '", sentence):
         return of_index(error, source, text)
@@ -61,39 +77,68 @@ def of_error(error, places, source, stages_text=""):
     if kind == "out of bounds" and (element := naming.element_of(error, text, 8)):
         return [f"the element is {element[0]}, and the array has {element[1]}"]
     if kind == "illegal device access" and "only the host may use" in sentence:
-        return ["a kernel reads and writes arrays in device memory only, such as DeviceArray: is an array of the host passed to the "
+        return ["a kernel reads and writes arrays in device memory only, such as DeviceArray: is an array of the host "
+                "passed to the "
                 "kernel, or is the index far beyond the array, for example with row and column exchanged?"]
     if kind in ("divergent barrier", "deadlock"):
         return of_early_returns(error, places, source, text)
     return []
 
 
+def of_only_updated(line, array, places, source):
+    """Sentences about an array whose elements are only updated, and never set."""
+    return [f"{places.named(source)}:{line}: {building.line_of(source, line)}",
+            f"this line adds to the old value of an element of {array}, and nothing has written {array} before: store the "
+            f"value with =, or set "
+            f"{array} to zero before the launch"]
+
+
 def of_unwritten_global(error, source, text, stages_text):
     """Sentences about an element in global memory that is read although nothing has written it."""
     element = naming.element_of(error, text, 8)
     which = f"{element[0]} (of {element[1]})" if element else "this element"
-    others = of_unwritten_ranges(error, element) if element else ""
+    others = of_unwritten_ranges(error, element) if element else []
+    note = error.get("unwritten")
+    is_whole = bool(note) and sum(length for _, length in note["ranges"]) == note["of_bytes"]
     line = building.line_of(source, error["line"]) if error["line"] else ""
-    if re.search(r"\)\s*[-+*/]=|\]\s*[-+*/]=|\batomic\w+\s*\(", line) or "is updated" in error["sentence"]:
-        return [f"no copy and no kernel has written {which}: does a sum begin without a start value?"]
+    updated = rules.updated_in(line, element[0] if element else "")
+    if updated or "is updated" in error["sentence"]:
+        array = re.split(r"[(\[]", updated)[0] if updated else "the array"
+        which = which if element else updated or which
+        return [f"no copy and no kernel has written {which}, and this line adds to its old value: store the value with = "
+                f"instead, or set "
+                f"{array} to zero before the launch; does a sum begin without a start value?"]
     if rules.copies(text, "in") < rules.copies(stages_text, "in"):
-        return [f"no copy and no kernel has written {which}: is a copy to the device missing or in the wrong direction?"]
-    return [f"no copy and no kernel has written {which}: which thread should have stored it, or should it not be read here?"] + (
-        [others] if others else [])
+        return [f"no copy and no kernel has written {which}: is a copy to the device missing or in the wrong direction?",
+                *others]
+    if is_whole and element:
+        array = re.split(r"[(\[]", element[0])[0]
+        return [f"no copy and no kernel has written any element of {array}, for example {which}: is a copy to the device "
+                f"missing or in the wrong "
+                "direction, is it made after the launch, or should an earlier kernel store these elements?"]
+    return [f"no copy and no kernel has written {which}: which thread should have stored it, or should it not be read here?", *others]
 
 
 def of_unwritten_ranges(error, element):
-    """A sentence about all elements of an array that nothing has written when one of them is read; empty if there is none."""
-    found, note = re.fullmatch(r"(\d+) x (\d+) elements", element[1]), error.get("unwritten")
+    """Sentences about all elements of an array that nothing has written when one of them is read."""
+    found, note = re.fullmatch(r"((?:\d+ x )*\d+) elements?", element[1]), error.get("unwritten")
     size = error["argument"]["bytes"] or 8
-    if not found or not note or int(found[1]) * int(found[2]) * size != note["of_bytes"]:
-        return ""
-    rows, cols = int(found[1]), int(found[2])
-    cells = sorted({divmod(byte // size, cols) for first, length in note["ranges"] for byte in range(first, first + length, size)})
-    if len(cells) == rows * cols or min(rows, cols) < 2:
-        return ""
-    lines = stencils.whole_lines(rows, cols, cells)
-    return f"{len(cells)} of {rows * cols} elements of this array have not been written" + (f": those of {lines}" if lines else "")
+    shape = tuple(map(int, found[1].split(" x "))) if found else ()
+    count = math.prod(shape)
+    if not note or count * size != note["of_bytes"]:
+        return []
+    places = sorted({byte // size for first, length in note["ranges"] for byte in range(first, first + length, size)})
+    if len(places) == count:
+        return []
+    lines = stencils.whole_lines(*shape, [divmod(place, shape[1])
+                                          for place in places]) if len(shape) == 2 and min(shape) > 1 else None
+    box = f"those of {lines}" if lines else comparing.box_text(shape, places)
+    says = [f"{len(places)} of {count} elements of this array have not been written" + (f": {box}" if box else "")]
+    if note["ranges"] == [[count, note["of_bytes"] - count]]:
+        says.append(f"exactly {count} bytes of the array have been written, and it has {count} elements: is the size of a "
+                    f"copy a number of "
+                    "elements instead of bytes?")
+    return says
 
 
 def of_race(error, source, text):
@@ -104,16 +149,19 @@ def of_race(error, source, text):
         name, line, element, is_single = variable
         declared = f", declared in line {line}" if line else ""
         if is_single:
-            return [f"the variable is {name}{declared}: with __shared__, all threads of a block have one and the same; does each thread need "
+            return [f"the variable is {name}{declared}: with __shared__, all threads of a block have one and the same; "
+                    f"does each thread need "
                     "its own?"]
         return [f"the element is {element}{declared}"]
     element = naming.element_of(error, text, 8)
     says = [f"the element is {element[0]} (of {element[1]})"] if element else []
     if len(blocks) == 1 and element and "," in element[0] and "writes what was written" in error["sentence"]:
-        says.append("two threads of one block store this element: does an index go beyond the end of its row, because the condition before the "
+        says.append("two threads of one block store this element: does an index go beyond the end of its row, because the "
+                    "condition before the "
                     "store has rows and columns exchanged, or are row and column exchanged at the store?")
     if len(blocks) > 1:
-        says.append("thread blocks of one launch cannot wait for each other: do threads of several blocks access the same element, because "
+        says.append("thread blocks of one launch cannot wait for each other: do threads of several blocks access the same "
+                    "element, because "
                     "an index does not depend on blockIdx or the blocks are larger than their tiles?")
     return says
 
@@ -127,7 +175,8 @@ def of_index(error, source, text):
     line = building.line_of(source, error["line"]) if error["line"] else ""
     declared = [(name, known) for name, known in rules.arrays(text) if re.search(rf"\b{name}\s*\[", line)
                 and known[-len(extents):] == extents]
-    return [f"{name} has {' x '.join(map(str, known))} elements, so index {found[1]} is outside: the last index of this dimension is "
+    return [f"{name} has {' x '.join(map(str, known))} elements, so index {found[1]} is outside: the last index of this "
+            f"dimension is "
             f"{extents[0] - 1}" for name, known in dict(declared).items()][:1] or [
            f"the array has {extents[0]} elements in this dimension, so the last index is {extents[0] - 1}"]
 
@@ -137,9 +186,8 @@ def of_early_returns(error, places, source, text):
     path = pathlib.Path(os.path.normpath(places.build / error["file"])) if error["file"] else None
     if path is None or path != pathlib.Path(os.path.normpath(source)):
         return []
-    lines = rules.early_returns(text, error["line"])
     return [f"threads leave the kernel before the barrier: {places.named(source)}:{line}: {building.line_of(source, line)}"
-            for line in lines[:1]]
+            for line in rules.early_returns(text, error["line"], error["kernel"])[:1]]
 
 
 def of_unwritten_shared(error, places, source, text):
@@ -154,29 +202,55 @@ def of_unwritten_shared(error, places, source, text):
         elements = [element for name, element in rules.shared_elements(text, int(found[1]), int(found[2]))
                     if re.search(rf"\b{name}\b", line)]
     if elements:
-        says.append(f"the element is {' or '.join(elements)}: the thread that should have stored it did not, or stored another one")
+        says.append(f"the element is {' or '.join(elements)}: the thread that should have stored it did not, or stored "
+                    f"another one")
     returns = of_early_returns(error, places, source, text)
     if returns:
         who = f", for example {' or '.join(elements)}" if elements else ""
-        return [f"{returns[0]}: the threads that return there do not load their elements{who}; let them take part in loading and in the "
+        return [f"{returns[0]}: the threads that return there do not load their elements{who}; let them take part in "
+                f"loading and in the "
                 "barriers, and test only the computation and the store"]
     return says
 
 
 # --- Wrong solutions
 
-def is_nan(sentence):
-    """Whether a sentence about a solution names an element that is NaN."""
-    return re.search(r"is -?nan\b", sentence) is not None
+INITIAL = "nan is the initial value of every array: is a result not stored or not copied, or an input not copied?"
 
 
-def of_nan(sentence, wanted, report, text="", stages_text=""):
-    """Sentences about elements that are NaN. All arrays are initialised with NaN."""
-    if rules.copies(text, "out") < rules.copies(stages_text, "out"):
-        return [f"the source contains {rules.copies(text, 'out')} copies to the host (stage: {rules.copies(stages_text, 'out')}): is a call of "
-                "copy_to missing, so that the result stays on the device?"]
-    found = re.search(r"element (\d+) of \d+ is", sentence)
-    element = f"element {wanted.index(int(found[1]))}" if found else "elements"
+def is_not_finite(sentence):
+    """Whether a sentence about a solution names an element that is NaN or infinite."""
+    return re.search(r"is -?(?:nan|inf)\b", sentence) is not None
+
+
+def of_arithmetic(text, stages_text, places, source):
+    """Sentences about the computations from which a value that is not finite may arise: those that the stage does not
+    have."""
+    own = {line.strip() for line in rules.without_comments(stages_text).splitlines()}
+    lines = [number for number, line in enumerate(rules.without_comments(text).splitlines(), 1)
+             if line.strip() not in own and re.search(r"[\w)\]]\s*/=?\s*[\w(]|\b(?:r?sqrt|log|pow|acos|asin)\w*\s*\(", line)]
+    return [f"all values that are read have been written, so a computation makes this value: is a divisor zero, or is "
+            f"there a root of a negative "
+            f"number? {places.named(source)}:{line}: {building.line_of(source, line)}" for line in lines[:1]]
+
+
+def of_missing_copy(text, stages_text):
+    """A sentence if a source has fewer copies to the host than the stage."""
+    mine, own = rules.copies(text, "out"), rules.copies(stages_text, "out")
+    name = "copy_to" if "copy_to" in stages_text else "cudaMemcpy"
+    return [f"the source contains {mine} copies to the host (needed: {own}): is a call of {name} missing, so that the "
+            f"result stays on the "
+            "device?"] if mine < own else []
+
+
+def of_not_finite(sentence, wanted, report, text, stages_text, places, source):
+    """Sentences about elements that are not finite. All arrays are initialised with NaN."""
+    if missing := of_missing_copy(text, stages_text):
+        return missing
+    if any(error["kind"] in ENDING for error in report.get("errors", [])):
+        return []  # the kernel did not finish
+    found = re.search(r"element \([^)]*\)", sentence)
+    element = found[0] if found else "the result"
     kinds = {(UNWRITTEN.get(error["kind"], error["kind"]), bool(error["kernel"]))
              for error in [*report.get("errors", []), *report.get("notes", [])]}
     threads = sum(kernel["threads"] for kernel in report.get("kernels", []))
@@ -185,7 +259,7 @@ def of_nan(sentence, wanted, report, text="", stages_text=""):
     if report and launches == 0:
         return [f"{element} was never written: no kernel ran"]
     if not report:
-        return ["nan is the initial value of every array: is a result not stored or not copied, or an input not copied?"]
+        return [INITIAL]
     if ("uninitialised read", True) in kinds:
         return ["a kernel reads elements that nothing has written" + (
             ": is a copy to the device missing?" if rules.copies(text, "in") < rules.copies(stages_text, "in") else "")]
@@ -195,8 +269,9 @@ def of_nan(sentence, wanted, report, text="", stages_text=""):
         return [of_unwritten_elements(report, wanted) or f"{element} and perhaps others were never written",
                 f"{ran}, and {has}" + (": do several threads store the same element, or does a condition leave elements out?"
                                        if threads >= count > 1 else "")]
-    return ["nan is the initial value of every array: is a result not stored or not copied, or an input not copied?"] + (
-        [f"{ran}, and {has}"] if threads < count else [])
+    if "nan" not in sentence.split(" and must be")[0] or not kinds and report.get("kernels"):
+        return of_arithmetic(text, stages_text, places, source)
+    return [INITIAL] + ([f"{ran}, and {has}"] if threads < count else [])
 
 
 def of_unwritten_elements(report, wanted):
@@ -208,31 +283,40 @@ def of_unwritten_elements(report, wanted):
     size = note["of_bytes"] // count
     missing = sorted({byte // size for first, length in note["ranges"] for byte in range(first, first + length, size)})
     text = f"{len(missing)} of {count} elements were never written, the first one is {wanted.index(missing[0])}"
+    lines = None
     if len(wanted.shape) == 2 and min(wanted.shape) > 1:
         rows, cols = wanted.shape
         cells = [divmod(place, cols) for place in missing]
         lines = stencils.whole_lines(rows, cols, cells)
         lines = f"those of {lines}" if lines else stencils.triangle(rows, cols, cells)
-        text += f": {lines}" if lines else ""
-    return text
+    lines = lines or comparing.box_text(wanted.shape, missing)
+    return text + (f": {lines}" if lines else "")
+
+
+# By workload: an explanation of a failed test case, as a sentence or None.
+SUMS = {"durbin_levinson": lambda case: sums.explanation(*(list(each.values[each.shape[1]:])
+                                                           for each in (case.wanted, case.solution))),
+        "durbin_levinson_batched": lambda case: sums.of_systems(case.wanted.shape, case.wanted.values, case.solution.values),
+        "triangular_solve": lambda case: sums.of_substitution(case.problem, case.wanted.values, case.solution.values)}
 
 
 def of_cases(workload, wrong):
     """Sentences about wrong solutions, based on the definition of the workload's result. `wrong` contains the failed test
     cases."""
-    for case in wrong if workload == "durbin_levinson" else ():
-        if case.solution is not None and case.solution.shape == case.wanted.shape and len(case.wanted.shape) == 2:
-            n = case.wanted.shape[1]
-            if sentence := sums.explanation(list(case.wanted.values[n:]), list(case.solution.values[n:])):
-                return [f"in {case.name}, {sentence}"]
-    for case in wrong:
-        if workload != "ata" or case.solution is None or case.solution.shape != case.wanted.shape:
+    for case in wrong if workload in SUMS else ():
+        if case.solution is None or case.solution.shape != case.wanted.shape or case.precision != "f64":
+            continue
+        if sentence := SUMS[workload](case):
+            return [f"in {case.name}, {sentence}"]
+    for case in wrong if workload in ("ata", "matmul") else ():
+        if case.solution is None or case.solution.shape != case.wanted.shape:
             continue
         places = [place for place, (value, wanted) in enumerate(zip(case.solution.values, case.wanted.values))
-                  if abs(value - wanted) > 1e-9 * max(abs(wanted), 1)]
-        found = products.explanation(case.problem, case.solution, places) if places else None
-        if found:
-            return [f"in {case.name} ({case.problem['rows']} x {case.problem['cols']}), {found}"]
+                  if abs(value - wanted) > (1e-9 if case.precision == "f64" else 1e-4) * max(abs(wanted), 1)]
+        if places and (found := products.explanation(products.factors_of(workload, case.problem), case.solution, places)):
+            size = " x ".join(str(case.problem[name]) for name in (("rows", "cols") if workload == "ata"
+                                                                   else ("l", "m", "n")))
+            return [f"in {case.name} ({size}), {found}"]
     return []
 
 
@@ -258,16 +342,24 @@ def of_lost_values(text):
         after = statement[rules.closing(statement, statement.index("(")):].strip()
         if after == ";":
             line = rules.line_at(code, found.start())
-            return [f"line {line}: the value of another lane replaces {found[1]}, so the lane's own value is lost: should the two be added?"]
+            return [f"line {line}: the value of another lane replaces {found[1]}, so the lane's own value is lost: should "
+                    f"the two be added?"]
     return []
 
 
-def of_transposed(report, places):
-    """Sentences about stores to shared memory along a column. A store of a transposed tile has this access pattern."""
+def of_transposed(report, stages, places):
+    """Sentences about stores to shared memory along a column, if the stage has none. A store of a transposed tile has this
+    access pattern."""
+    def is_along_column(line):
+        return line["access"] == "shared store" and line["wavefronts"] > 3 * line["ideal"] > 0
+
+    if any(is_along_column(line) for kernel in stages.get("kernels", []) for line in kernel["lines"]):
+        return []
     for kernel in report.get("kernels", []):
         for line in kernel["lines"]:
-            if line["access"] == "shared store" and line["wavefronts"] > 3 * line["ideal"] > 0:
+            if is_along_column(line):
                 path = pathlib.Path(os.path.normpath(places.build / line["file"]))
-                return [f"written by {places.named(path)}:{line['line']}: {building.line_of(path, line['line'])}: neighbouring threads "
+                return [f"written by {places.named(path)}:{line['line']}: {building.line_of(path, line['line'])}: "
+                        f"neighbouring threads "
                         "store down a column of shared memory; is this the transposed place?"]
     return []

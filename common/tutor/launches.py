@@ -15,6 +15,7 @@ import rules
 MORE = 1.2  # a counter of a correct solution is worth a remark if it is so many times the counter of the stage
 IDLE = 0.5  # a request of less than this part of the lanes of the stage's requests is worth a sentence
 NEEDED = 16  # lanes per request of the stage, at least, for such a sentence
+INDEX_FUNCTIONS = r"\b(?:row|column|rows|columns|thread_rank|block_rank|block_index|thread_index)\s*\("  # they use the indices of CUDA
 SHUFFLES = {"xor": "__shfl_xor_sync", "up": "__shfl_up_sync", "down": "__shfl_down_sync", "index": "__shfl_sync"}
 HOLDERS = {"xor": "all lanes", "up": "only the last lane", "down": "only the first lane"}  # of the sum, after a reduction by shuffles
 
@@ -82,16 +83,22 @@ def of_shapes(yours, stages, text):
             missing = [shape for shape in own["shapes"] if (shape["grid"], shape["block"]) not in used]
             if missing and used:
                 grid, block = (extents_text(missing[0][key], mine["shapes"][0][key]) for key in ("grid", "block"))
-                yield (f"{launch_text(text, mine['kernel'])} never has a grid of {grid} blocks of {block} threads, and the stage has it "
+                yield (f"{launch_text(text, mine['kernel'])} never has a grid of {grid} blocks of {block} threads, and the "
+                       f"stage has it "
                        f"{missing[0]['launches']} times: does the number of blocks not grow with the problem?")
 
 
 def of_unused_indices(yours, text):
     """Sentences about launches with several blocks or threads in a direction whose index the source never uses."""
     code = rules.without_comments(text)
+    if re.search(INDEX_FUNCTIONS, code) or not re.search(r"\b(?:blockIdx|threadIdx)\b", code):
+        return
+    defined = {name for name, *_ in rules.kernels(code)}
     for kernel in yours.get("kernels", []):
+        if kernel["kernel"] not in defined:
+            continue
         for name, key, what in (("blockIdx", "grid", "blocks"), ("threadIdx", "block", "threads")):
-            if re.search(rf"\b{name}\b(?!\s*\.)", code) or not re.search(rf"\b{name}\b", code):
+            if re.search(rf"\b{name}\b(?!\s*\.)", code):
                 continue
             for axis, letter in enumerate("xyz"):
                 most = max((shape[key][axis] for shape in kernel["shapes"]), default=1)
@@ -123,12 +130,14 @@ def of_arrays(yours, stages, text):
         elif len(lists) == 1 < len(others) and own["launches"] > 1 and mine["launches"] > 1:
             varied = [place for place in range(count) if len({each[place] for each in others}) > 1]
             if varied:
-                yield (f"each launch of {mine['kernel']} gets the same arrays as {joined(names[place] for place in varied)}; in the stage, "
+                yield (f"each launch of {mine['kernel']} gets the same arrays as "
+                       f"{joined(names[place] for place in varied)}; in the stage, "
                        "they are exchanged from launch to launch: is std::swap missing?")
         elif lists != others and sorted(lists) == sorted(others) and any(one["arrays"] == other["arrays"] and len(one["arrays"]) > 1
                                                                          for one, other in pairs(yours, stages)):
             wrong = [names[place] for place in range(count) if lists[0][place] != others[0][place]]
-            yield (f"{mine['kernel']} gets another array as {joined(wrong)} than in the stage, and the other kernels get the same: are two "
+            yield (f"{mine['kernel']} gets another array as {joined(wrong)} than in the stage, and the other kernels get "
+                   f"the same: are two "
                    "arrays exchanged in its launch?")
 
 
@@ -191,13 +200,15 @@ def of_shuffles(yours, stages, places):
             yield (f"{where}: {mine['kernel']} executes {joined(SHUFFLES[kind] for kind in sorted(kinds))} (stage: "
                    f"{joined(SHUFFLES[kind] for kind in sorted(own_kinds))})" + (f": {holders}" if holders else ""))
         if widths != own_widths:
-            yield (f"{where}: the shuffles have the width {joined(widths)} (stage: {joined(own_widths)}): lanes exchange values only within "
+            yield (f"{where}: the shuffles have the width {joined(widths)} (stage: {joined(own_widths)}): lanes exchange "
+                   f"values only within "
                    f"groups of {widths[0]}")
         if kinds == own_kinds and distances != own_distances:
             far = [distance for distance, width in zip(distances, (form[2] for form in forms)) if distance >= width]
             beyond = f"; distance {far[0]} reaches no other lane, so each lane receives its own value" if far else ""
             count = len(distances)
-            yield (f"{where}: {mine['kernel']} executes {count} shuffle{'s' if count != 1 else ''} per sum of a warp (stage: "
+            yield (f"{where}: {mine['kernel']} executes {count} shuffle{'s' if count != 1 else ''} per sum of a warp "
+                   f"(stage: "
                    f"{len(own_distances)}), with the distances {', '.join(map(str, distances))} (stage: "
                    f"{', '.join(map(str, own_distances))}){beyond}")
         return
@@ -212,7 +223,8 @@ def of_unread(yours, stages, text):
                 continue
             elements = [element for name, element in rules.shared_elements(text, each["first"], each["of_bytes"])
                         if name == each["variable"]]
-            yield (f"{elements[0] if elements else each['variable']} is stored, but no thread of the block reads it afterwards: does a loop "
+            yield (f"{elements[0] if elements else each['variable']} is stored, but no thread of the block reads it "
+                   f"afterwards: does a loop "
                    "end too early, or is another element read?")
             return
 
@@ -229,7 +241,8 @@ def of_unread_arrays(yours, stages, text, size):
             place = next((arrays.index(each["array"]) for arrays in kernel["arrays"] if each["array"] in arrays), None)
             if place is not None and all(len(names) == len(arrays) for arrays in kernel["arrays"]):
                 number = each["first"] // size
-                yield (f"element {number} of the array that {kernel['kernel']} gets as {names[place]} is stored, but no kernel and no copy reads "
+                yield (f"element {number} of the array that {kernel['kernel']} gets as {names[place]} is stored, but no "
+                       f"kernel and no copy reads "
                        "it afterwards: is another element read, or too few?")
                 return
 
@@ -249,7 +262,8 @@ def of_lanes(yours, stages, places):
         if in_stage >= NEEDED and per_request < IDLE * in_stage:
             fewest = min(lines, key=lambda line: line["lanes"] / line["requests"])
             part = "1 lane takes" if per_request < 1.05 else f"{per_request:.3g} lanes take"
-            yield (f"{place_of(places, fewest)}: {part} part in a load from shared memory of {mine['kernel']} (stage: {in_stage:.3g}): do the "
+            yield (f"{place_of(places, fewest)}: {part} part in a load from shared memory of {mine['kernel']} (stage: "
+                   f"{in_stage:.3g}): do the "
                    "other threads of the block need the value, too?")
             return
 
@@ -276,8 +290,10 @@ def of_partial_barriers(yours, stages, places):
     for mine, own in pairs(yours, stages):
         partial = [line for line in mine["barriers"] if line["some_have_ended"]]
         if partial and not any(line["some_have_ended"] for line in own["barriers"]):
-            yield (f"{place_of(places, partial[0])}: only some threads of a block reach this barrier, since the others have ended before. "
-                   "CUDA allows a barrier in a condition only if the condition is the same for all threads of the block: move the barrier "
+            yield (f"{place_of(places, partial[0])}: only some threads of a block reach this barrier, since the others "
+                   f"have ended before. "
+                   "CUDA allows a barrier in a condition only if the condition is the same for all threads of the block: "
+                   "move the barrier "
                    "out of the condition")
 
 
@@ -289,8 +305,10 @@ def of_barriers(yours, stages, places):
             lines = sorted(mine["barriers"], key=lambda line: -line["count"])
             most = [line for line in lines if line["count"] > lines[-1]["count"] * MORE] or lines
             where = joined(sorted({line["line"] for line in most}))
-            yield (f"barriers of {mine['kernel']}: {per_block(mine, mine['block_barriers'])} (stage: {per_block(own, own['block_barriers'])}), "
-                   f"{'most of them ' if len(most) < len(lines) else ''}in line{'s' if ',' in where or ' ' in where else ''} {where}: is "
+            yield (f"barriers of {mine['kernel']}: {per_block(mine, mine['block_barriers'])} (stage: "
+                   f"{per_block(own, own['block_barriers'])}), "
+                   f"{'most of them ' if len(most) < len(lines) else ''}in "
+                   f"line{'s' if ',' in where or ' ' in where else ''} {where}: is "
                    "each of them needed?")
 
 
@@ -299,7 +317,8 @@ def of_atomics(yours, stages, places):
     for mine, own in pairs(yours, stages):
         lines = lanes_of(mine, "shared atomic")
         if lines and not own["shared_atomics"]["requests"]:
-            yield (f"{place_of(places, lines[0])}: {mine['shared_atomics']['requests']} atomic requests in shared memory (stage: 0): the "
+            yield (f"{place_of(places, lines[0])}: {mine['shared_atomics']['requests']} atomic requests in shared memory "
+                   f"(stage: 0): the "
                    "threads add one after the other, in an unspecified order")
 
 
@@ -312,7 +331,8 @@ def of_loads(yours, stages, places):
             lines = lanes_of(mine, access)
             if there and here > MORE * there and lines:
                 worst = max(lines, key=lambda line: line["requests"])
-                yield (f"{what} of {mine['kernel']}: {here} (stage: {there}), most of them in {place_of(places, worst)}: are values loaded, "
+                yield (f"{what} of {mine['kernel']}: {here} (stage: {there}), most of them in {place_of(places, worst)}: "
+                       f"are values loaded, "
                        "or sums computed, several times?")
 
 
@@ -325,7 +345,8 @@ def of_right(yours, stages, text, places):
 
 
 def of_waste(yours, stages, text):
-    """Remarks on grids of a correct solution with more thread blocks than the stage's, of the same size, on the same problem."""
+    """Remarks on grids of a correct solution with more thread blocks than the stage's, of the same size, on the same
+    problem."""
     for mine, own in pairs(yours, stages):
         known = [(shape["grid"], shape["block"]) for shape in own["shapes"]]
         for shape, other in zip(mine["shapes"], own["shapes"]):

@@ -73,7 +73,8 @@ def not_launched(code):
                 yield line_at(code, use.start()), (f"'{name} <<' shifts: a launch has three brackets on each side, "
                                                    f"{name}<<<blocks, threads>>>(arguments)")
             else:
-                yield line_at(code, use.start()), (f"the kernel '{name}' is called like a function of the host: a launch needs the "
+                yield line_at(code, use.start()), (f"the kernel '{name}' is called like a function of the host: a launch "
+                                                   f"needs the "
                                                    f"execution configuration, {name}<<<blocks, threads>>>(arguments)")
 
 
@@ -112,9 +113,64 @@ def copies(source, direction):
     return len(re.findall(rf"\b{method}\w*\s*\(|\bcudaMemcpy{kind}\b", without_comments(source)))
 
 
+def calls(code, name):
+    """The calls of a function: pairs of the offset and the arguments as texts."""
+    for call in re.finditer(rf"\b{name}\s*\(", code):
+        end = closing(code, call.end() - 1)
+        arguments, depth, begin = [], 0, call.end()
+        for offset in range(call.end(), end):
+            depth += (code[offset] in "([{") - (code[offset] in ")]}")
+            if depth == 0 and code[offset] == "," or offset == end - 1:
+                arguments.append(code[begin:offset].strip())
+                begin = offset + 1
+        yield call.start(), arguments
+
+
+def definition_of(code, name):
+    """The expression that initialises a variable; None if it is unknown."""
+    found = re.search(rf"\b{name}\s*=(?!=)\s*([^;,]+)[;,]", code)
+    return found[1] if found else None
+
+
+def has_bytes(code, expression):
+    """Whether a number of bytes may contain the factor sizeof: in the expression itself, or in the definition of a
+    variable in it."""
+    names = [name for name in re.findall(rf"\b{NAME}\b", expression) if name != "sizeof"]
+    known = {name: definition_of(code, name) for name in names}
+    return "sizeof" in expression or any(value is None or "sizeof" in value
+                                         for value in known.values()) or not re.search(r"\w", expression)
+
+
+def suspicious(source):
+    """Yields the line number and a sentence for each statement whose meaning is hardly the intended one: a copy whose
+    arguments do not match its direction or whose size has no factor sizeof, and an index of a thread without the size of the block."""
+    code = without_comments(source)
+    on_device = set(re.findall(rf"\bcudaMalloc\s*\(\s*(?:\(\s*void\s*\*\s*\*\s*\)\s*)?&\s*({NAME})", code))
+    for start, arguments in calls(code, "cudaMemcpy(?:Async)?"):
+        if len(arguments) < 4:
+            continue
+        target, origin, size, direction = arguments[:4]
+        for kind, device, host, where in (("HostToDevice", target, origin, "first"),
+                                          ("DeviceToHost", origin, target, "second")):
+            if kind in direction and on_device and device not in on_device and host in on_device:
+                yield line_at(code, start), (f"with cudaMemcpy{kind}, the {where} argument must be an array on the device, "
+                                             f"and {device} is none, "
+                                             f"but {host} is one: is the direction wrong, or are the two exchanged?")
+        if not has_bytes(code, size):
+            yield line_at(code, start), f"the third argument is a number of bytes, and {size} has no factor sizeof: is it a number of elements?"
+    index = re.compile(r"(?<![*\w.])(?<!\* )blockIdx\.([xyz])\s*\+\s*threadIdx\.\1(?!\s*\*)|(?<![*\w.])(?<!\* "
+                       r")threadIdx\.([xyz])\s*\+\s*"
+                       r"blockIdx\.\2(?!\s*\*)")
+    for found in index.finditer(code):
+        axis = found[1] or found[2]
+        yield line_at(code, found.start()), (f"{found[0]} has the same value in threads of several blocks: is the factor "
+                                             f"blockDim.{axis} missing, "
+                                             f"as in blockIdx.{axis} * blockDim.{axis} + threadIdx.{axis}?")
+
+
 def unclosed(source):
-    """The brace that is not closed, if the source has more opening than closing braces: its line, and the function around it (None:
-    unknown). It is the one that a closing brace with less indentation would close, or else the last one that is open."""
+    """The brace that is not closed, if the source has more opening than closing braces: its line, and the function around
+    it (None: unknown). It is the one that a closing brace with less indentation would close, or else the last one that is open."""
     code = without_comments(source)
     lines = code.splitlines()
     if code.count("{") <= code.count("}"):
@@ -139,8 +195,8 @@ def unclosed(source):
 
 
 def floats(source):
-    """The variables of type float that a source declares: pairs of the line and the name; the name is empty for types such as
-    View<float, 2>."""
+    """The variables of type float that a source declares: pairs of the line and the name; the name is empty for types such
+    as View<float, 2>."""
     code = without_comments(source)
     for declaration in re.finditer(r"\bfloat\b(?!\s*[*&(])(?P<rest>[^;(){}=]*)(?P<end>[;(){}=]?)", code):
         line, rest = line_at(code, declaration.start()), declaration["rest"]
@@ -157,18 +213,51 @@ def launches(source):
     return [line_at(code, match.start()) for match in re.finditer(r"<<<", code)]
 
 
-def early_returns(source, line):
-    """The line numbers of return statements in a condition before the first barrier, in the kernel that contains a line."""
+def threads_of(source, line):
+    """The number of threads per block of the launch in a line, if it is a constant; otherwise None."""
     code = without_comments(source)
-    for _, _, _, end in kernels(code):
+    for launch in re.finditer(r"<<<([^;]*?)>>>", code):
+        configuration = launch[1].split(",")
+        if line_at(code, launch.start()) == line and len(configuration) > 1:
+            return value_of(source, configuration[1].strip())
+    return None
+
+
+def early_returns(source, line, kernel=""):
+    """The line numbers of return statements in a condition before the first barrier, in the kernel that contains a line or
+    has a name."""
+    code = without_comments(source)
+    for name, _, _, end in kernels(code):
         body = body_of(code, end)
-        if not body or not line_at(code, body[0]) <= line <= line_at(code, body[1] - 1):
+        if not body or name != kernel and not line_at(code, body[0]) <= line <= line_at(code, body[1] - 1):
             continue
         barrier = re.compile(r"\b__syncthreads\w*\s*\(|\.sync\s*\(").search(code, *body)
         if barrier is None:
             return []
         return [line_at(code, each.start()) for each in re.compile(r"\breturn\s*;").finditer(code, body[0], barrier.start())]
     return []
+
+
+def only_updated(source):
+    """Yields the line number and the name of each array that a kernel updates, for example with +=, and that no kernel
+    stores with =."""
+    code = without_comments(source)
+    bodies = [body for _, _, _, end in kernels(code) if (body := body_of(code, end))]
+    element = rf"\b({NAME}(?:\s*\.\s*{NAME})*)\s*(?:\((?:[^();]|\([^()]*\))*\)|\[[^\];]*\])\s*"
+    stored = {found[1] for body in bodies for found in re.compile(element + r"=(?!=)").finditer(code, *body)}
+    for body in bodies:
+        for found in re.compile(element + r"[-+*/]=").finditer(code, *body):
+            in_shared = re.search(rf"\b{found[1]}\s*\[", code[body[0]:found.start()]) and "[" in found[0]
+            if found[1] not in stored and not in_shared:
+                yield line_at(code, found.start()), found[1]
+
+
+def updated_in(line, element):
+    """The element that a line updates, as text, for example c(i, j): its old value is used. `element` is the element that
+    is known from a finding, or empty. The result is None if the line updates no element, or another array."""
+    array = re.escape(re.split(r"[(\[]", element)[0].split(".")[-1]) if element else NAME
+    found = re.search(rf"\b({array}\s*(?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\]))\s*[-+*/]=|\batomic\w+\s*\(\s*&?\s*([\w.]*\b{array}\b[^,]*)", line)
+    return element or found[1] or found[2].strip() if found else None
 
 
 def returns_of(source, kernel):
@@ -189,7 +278,8 @@ def arrays_in_shared(source):
 
 def arrays(source):
     """All arrays with known extents that a source declares: pairs of the name and the extents."""
-    for name, extents in re.findall(rf"(?:[\w>&*,]\s+|,)({NAME})((?:\s*\[[^\]]+\])+)\s*(?=[;,=)])", without_comments(source)):
+    for name, extents in re.findall(rf"(?:[\w>&*,]\s+|,)({NAME})((?:\s*\[[^\]]+\])+)\s*(?=[;,=)])",
+                                    without_comments(source)):
         values = [value_of(source, extent.strip()) for extent in re.findall(r"\[([^\]]*)\]", extents)]
         if all(value for value in values):
             yield name, values
@@ -216,7 +306,7 @@ def value_of(source, expression):
         name = re.search(rf"\b{NAME}\b", expression)
         if not name:
             break
-        constant = re.search(rf"\bconstexpr\b[^;]*?\b{name[0]}\s*=\s*([^;,]+)|#define\s+{name[0]}\s+(\S+)", code)
+        constant = re.search(rf"\bconst(?:expr)?\b[^;(){{}}]*?\b{name[0]}\s*=\s*([^;,]+)|#define\s+{name[0]}\s+(\S+)", code)
         if not constant:
             return None
         expression = re.sub(rf"\b{name[0]}\b", f"({constant[1] or constant[2]})", expression)

@@ -6,7 +6,8 @@ One step is linear in the field. The weights that a solution uses are therefore 
 
 import math
 
-from products import random_number, ranges, solved
+from naming import ranges
+from products import random_number, solved
 
 PROBE = {"rows": 37, "cols": 70, "steps": 1, "field": 2}  # one step of random values, on several tiles that are not full
 REACH = 2  # the neighbours whose weights are looked for, in each direction

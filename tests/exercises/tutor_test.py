@@ -64,7 +64,8 @@ def bad_input(copies):
 
 def copy_is_made(copies):
     """A working copy is the stage before, under a comment of its own, and is not overwritten."""
-    yield from expects(copies, ["exercise", "ata", "tiled"], 0, "starts with the code of 03_naive_cuda", "./climb check ata 04_tiled")
+    yield from expects(copies, ["exercise", "ata", "tiled"], 0, "starts with the code of 03_naive_cuda",
+                       "./climb check ata 04_tiled")
     source = copies / "ata" / "04_tiled" / "tiled.cu"
     text = source.read_text()
     for fragment in ("/// Task:    Share tiles of A through shared memory.", "/// Hint:", '.title = "Tiled"'):
@@ -84,7 +85,8 @@ def copy_is_made(copies):
 
 def checks(copies):
     """A check of the stage before finds what is missing, in words and as JSON; one of the stage's own source passes."""
-    yield from expects(copies, ["check", "ata", "04"], 1, "nothing has changed yet", "requests to load from global memory: 38 610")
+    yield from expects(copies, ["check", "ata", "04"], 1, "nothing has changed yet", "requests to load from global memory: "
+                                                                                     "38 610")
     status, said, _ = tutor("check", "ata", "04", "--json", copies=copies)
     answer = json.loads(said)
     steps = {step["name"]: step["passed"] for step in answer["steps"]}
@@ -133,37 +135,45 @@ def helps(copies):
                              (3, "`__shared__` declares"), (4, "in [multiply]"), (4, "if (…) a_i[…][…] = …;")):
         yield from expects(copies, ["hint", "ata", "04"], 0, fragment, f"Hint {number} of 4.")
     yield from expects(copies, ["hint", "ata", "04", "--level", "1"], 0, "Expected effect")
-    yield from expects(copies, ["hint", "ata", "04", "--level", "4"], 0, "Lines to change in ", "tiled.cu:", "lines of code to remove")
+    yield from expects(copies, ["hint", "ata", "04", "--level", "4"], 0, "Lines to change in ", "tiled.cu:",
+                       "lines of code to remove")
     source.write_text(own)
     yield from expects(copies, ["hint", "ata", "04", "--level", "4"], 0, "already has all lines")
     if tutor("solution", "ata", "04", copies=copies)[1]:
         yield "the stage's own source differs from the solution"
     source.write_text(own.replace("__syncthreads();", ""))
     yield from expects(copies, ["solution", "ata", "04"], 0, "+    __syncthreads();")
-    yield from expects(copies, ["exercise", "--list"], 0, "04_tiled", "(4 checks, 4 hints, solution seen)", "1 of ", " done\n")
+    yield from expects(copies, ["exercise", "--list"], 0, "04_tiled", "(4 checks, 4 hints, solution seen)", "1 of ",
+                       " done\n")
 
 
 def warm_up(copies):
-    """The warm-up is a program with gaps: unchanged it has no kernel, the program without gaps passes, and errors are named."""
+    """The warm-up is a program with gaps: unchanged it has no kernel, the program without gaps passes, and errors are
+    named."""
     source = copies / "warm_up" / "add.cu"
     yield from expects(copies, ["exercise", "warm_up"], 0, "a program with 4 gaps", "./climb check warm_up")
     yield from refuses(copies, ["exercise", "warm_up"], "exists already; --force")
     yield from refuses(copies, ["hint", "warm_up", "--level", "5"], "--level takes 1 to 4, not 5")
     if "__global__" in source.read_text() or source.read_text().count("// TODO: ") < 4:
         yield f"the copy is {source.read_text()}"
-    yield from expects(copies, ["hint", "warm_up", "--level", "4"], 0, "line 5: the kernel", "__global__ void add(…) {", "add<<<…>>>(…);")
+    yield from expects(copies, ["hint", "warm_up", "--level", "4"], 0, "line 5: the kernel", "__global__ void add(…) {",
+                       "add<<<…>>>(…);")
     yield from expects(copies, ["solution", "warm_up"], 0, "+  if (i < n) c[i] = a[i] + b[i];")
     yield from expects(copies, ["check", "warm_up"], 1, "must be 3", "no kernel ran")
     full = (ROOT / "common" / "tutor" / "warm_up" / "add.cu").read_text()
-    for before, after, status, fragment in (("", "", 0, "Done."), ("if (i < n) ", "", 1, "out of bounds"), ("int n) {", "int n) }", 1, "add.cu:"),
+    for before, after, status, fragment in (("", "", 0, "Done."), ("if (i < n) ", "", 1, "out of bounds"),
+                                            ("int n) {", "int n) }", 1, "add.cu:"),
                                             ("add<<<blocks", "add<<<blocks - 1", 1, "768 threads ran for 1000 elements"),
-                                            ("bytes, cudaMemcpyDeviceToHost", "0, cudaMemcpyDeviceToHost", 1, "must be 3")):
+                                            ("bytes, cudaMemcpyDeviceToHost", "0, cudaMemcpyDeviceToHost", 1, "must be 3"),
+                                            ("blockIdx.x * blockDim.x", "blockIdx.x", 1,
+                                             "is the factor blockDim.x missing")):
         source.write_text(full.replace(before, after))
         yield from expects(copies, ["check", "warm_up"], status, fragment)
 
 
 def skeleton(copies):
-    """A working copy may be the stage itself with gaps; there, the lines of the gaps are missing, and only for some stages."""
+    """A working copy may be the stage itself with gaps; there, the lines of the gaps are missing, and only for some
+    stages."""
     source, own = copies / "ata" / "03_naive_cuda" / "naive_cuda.cu", (STAGES / "03_naive_cuda" / "naive_cuda.cu").read_text()
     yield from expects(copies, ["exercise", "ata", "3", "--skeleton"], 0, "is the code of 03_naive_cuda with gaps")
     text = source.read_text()
@@ -181,7 +191,8 @@ def no_room():
 def disk_is_full(copies):
     """A full disk costs no file: what cannot be written is named, and what was there stays as it was."""
     source = copies / "ata" / "05_unrolled" / "unrolled.cu"
-    yield from refuses(copies, ["exercise", "ata", "05"], "unrolled.cu cannot be written: File too large", preexec_fn=no_room)
+    yield from refuses(copies, ["exercise", "ata", "05"], "unrolled.cu cannot be written: File too large",
+                       preexec_fn=no_room)
     if list(source.parent.iterdir()):
         yield f"files remain: {list(source.parent.iterdir())}"
     yield from expects(copies, ["exercise", "ata", "05"], 0, "starts with the code of 04_tiled")
@@ -217,7 +228,8 @@ def watches(copies):
     """--watch checks at once and whenever the file is saved, and ends with Ctrl-C."""
     source = copies / "ata" / "04_tiled" / "tiled.cu"
     source.write_text("broken")
-    watching = subprocess.Popen([sys.executable, ROOT / "common" / "tutor", BUILD, "check", "ata", "04", "--watch", "--copies",
+    watching = subprocess.Popen([sys.executable, ROOT / "common" / "tutor", BUILD, "check", "ata", "04", "--watch",
+                                 "--copies",
                                  copies], stdout=subprocess.PIPE, text=True)
     told = []
     for line in watching.stdout:
@@ -235,4 +247,5 @@ def watches(copies):
 
 with tempfile.TemporaryDirectory() as directory:
     tap.report([(check.__doc__, check(pathlib.Path(directory))) for check in
-                (bad_input, copy_is_made, checks, ends_in_time, helps, warm_up, skeleton, watches, disk_is_full, progress_is_damaged)])
+                (bad_input, copy_is_made, checks, ends_in_time, helps, warm_up, skeleton, watches, disk_is_full,
+                 progress_is_damaged)])

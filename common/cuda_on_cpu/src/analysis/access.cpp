@@ -1088,11 +1088,42 @@ static const Allocation* pointed_to(std::uint64_t word) {
   return may_be_allocated(pointer) ? find_allocation(pointer) : nullptr;
 }
 
+/// Stores the words after the word with index `i`, as far as they may be the extents of an array of
+/// `bytes` bytes. Other values, such as addresses, differ from run to run.
+static void store_extents(std::span<const std::uint64_t> words, std::size_t i, std::size_t bytes,
+                          std::uint64_t (&extents)[4]) {
+  bool may_be_extents = true;
+  for (std::size_t k = 0; k < std::size(extents); ++k) {
+    const std::uint64_t word = i + 1 + k < words.size() ? words[i + 1 + k] : 0;
+    may_be_extents = may_be_extents && word <= bytes;
+    extents[k] = may_be_extents ? word : 0;
+  }
+}
+
+std::vector<Argument> pointers_of(const Launch& launch) {
+  std::vector<Argument> pointers;
+  const auto words = words_of_arguments(launch);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const Allocation* array = pointed_to(words[i]);
+    if (array == nullptr) continue;
+    const auto offset = reinterpret_cast<const char*>(words[i]) - array->base;
+    pointers.push_back({array->base, array->bytes, array->number, static_cast<std::size_t>(offset)});
+    store_extents(words, i, array->bytes - pointers.back().offset, pointers.back().words);
+  }
+  return pointers;
+}
+
+std::vector<std::pair<std::size_t, std::uint64_t>> other_words_of(const Launch& launch) {
+  std::vector<std::pair<std::size_t, std::uint64_t>> others;
+  const auto words = words_of_arguments(launch);
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if (pointed_to(words[i]) == nullptr) others.emplace_back(i, words[i]);
+  return others;
+}
+
 std::vector<unsigned> arrays_of(const Launch& launch) {
   std::vector<unsigned> numbers;
-  for (const std::uint64_t word : words_of_arguments(launch))
-    if (const Allocation* array = pointed_to(word); array != nullptr)
-      numbers.push_back(array->number);
+  for (const Argument& pointer : pointers_of(launch)) numbers.push_back(pointer.number);
   return numbers;
 }
 
@@ -1118,12 +1149,7 @@ static void find_argument(Accessed& accessed, const char* address) {
     accessed.pointer = number;
     accessed.byte = address - pointer;
     accessed.of_bytes = static_cast<std::size_t>(array->base + array->bytes - pointer);
-    bool may_be_extents = true;  // other values, such as addresses, differ from run to run
-    for (std::size_t k = 0; k < std::size(accessed.words); ++k) {
-      const std::uint64_t word = i + 1 + k < words.size() ? words[i + 1 + k] : 0;
-      may_be_extents = may_be_extents && word <= accessed.of_bytes;
-      accessed.words[k] = may_be_extents ? word : 0;
-    }
+    store_extents(words, i, accessed.of_bytes, accessed.words);
   }
 }
 

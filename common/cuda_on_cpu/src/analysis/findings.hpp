@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "../diagnostics.hpp"
@@ -51,6 +52,23 @@ Accessed accessed_at(const void* address, std::size_t bytes);
 
 /// The numbers of the allocations to which the arguments of a launch point.
 std::vector<unsigned> arrays_of(const Launch& launch);
+
+/// An argument of a launch that points to an allocation.
+struct Argument {
+  const char* base;             ///< first byte of the allocation
+  std::size_t bytes;            ///< size of the allocation
+  unsigned number;              ///< number of the allocation
+  std::size_t offset;           ///< offset of the pointer from the beginning of the allocation
+  std::uint64_t words[4] = {};  ///< words that follow the pointer, if they may be extents;
+                                ///< otherwise 0
+};
+
+/// The arguments of a launch that point to allocations, in order.
+std::vector<Argument> pointers_of(const Launch& launch);
+
+/// The other words of eight bytes in the arguments of a launch, with their indices. The bytes of a
+/// word that belong to no argument are undefined.
+std::vector<std::pair<std::size_t, std::uint64_t>> other_words_of(const Launch& launch);
 
 /// The access that the next finding of this thread may concern; see `note_accessed`.
 struct NotedAccess {

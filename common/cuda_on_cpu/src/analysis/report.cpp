@@ -33,6 +33,7 @@
 #include "../runtime/symbols.hpp"
 #include "../settings.hpp"
 #include "clock_map.hpp"
+#include "contents.hpp"
 #include "ends.hpp"
 #include "findings.hpp"
 #include "happens_before.hpp"
@@ -641,6 +642,7 @@ void launch_begins(Launch& launch) {
     note_arrays(kernel, launch);
   }
   forget_releases_before(launch);
+  append_contents(launch, "before");
 }
 
 /// The marks of unanalysed blocks, keyed by the order in which the blocks started.
@@ -678,6 +680,7 @@ static void keep_marks(Block& block) {
 
 void launch_ends(Launch& launch) {
   record().kernels[launch.record].barriers += launch.barriers;
+  append_contents(launch, "after");
   if (launch.side_by_side != nullptr) late_marks().count_before(launch.blocks);
 }
 
