@@ -169,7 +169,7 @@ def announcement(build, steps, words):
     cores = len(os.sched_getaffinity(0))
     names = [name_in_log(test) for test in chosen_tests(build, words)]
     known = durations(build)
-    # The recorded duration of a test was measured while other tests ran: one test more than there are cores.
+    # The recorded duration of a test was measured while one test more than there are cores ran at a time.
     seconds = sum(known[name] * cores / (cores + 1) if name in known else SECONDS_PER_TEST for name in names) / cores
     build_part = f"{steps} build steps (with an empty compiler cache, about {in_minutes(steps * SECONDS_PER_STEP / cores)}), then "
     return (f"On {cores} core{'s' if cores > 1 else ''}: {build_part if steps else ''}"
@@ -186,7 +186,7 @@ def bad_tests(log):
 
 def with_output(failures, tests):
     """The failures, with the output of their tests if a case has no message. Tests that failed although each of their
-    cases passed are added; they failed after the last case, or by the time limit."""
+    cases passed are added; they failed after the last case, or exceeded the time limit."""
     def belongs(name, test):
         return any(f".{test}{end}" in name for end in ".:")
 

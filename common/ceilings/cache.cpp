@@ -12,8 +12,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// The path of the file with the ceilings of a device. The path is empty if the user has no home
-/// directory.
+/// The path of the file with the ceilings of a device. The path is empty if neither XDG_CACHE_HOME
+/// nor HOME names a directory.
 fs::path cache_file(const std::string& device) {
   fs::path directory;
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')

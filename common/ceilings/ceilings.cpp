@@ -53,7 +53,8 @@ double copy_rate(double bytes) {
   Elements<double> from(count), to(count);
 #pragma omp parallel for num_threads(omp_get_num_procs())
   for (std::size_t i = 0; i < count; ++i)
-    from[i] = to[i] = 1;  // first touch: each page is placed in the memory of its core
+    from[i] = to[i] = 1;  // first touch: each page is placed in the memory of the core that copies
+                          // it
   double best = 0;
   for (int run = 0; run < 20; ++run) {
     const double seconds = seconds_of([&] { copy_in_parallel(from, to); });

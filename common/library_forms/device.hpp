@@ -116,8 +116,8 @@ void fill_matrix(Matrix<T> a, Kind kind, std::int64_t first = 0) {
   check(cudaDeviceSynchronize());
 }
 
-/// Adds the squares of the differences to sums[0], and the squares of the elements of `b` to
-/// sums[1]. If `lower` is true, only elements on and below the diagonal count. `first` is the
+/// Adds the squares of the elements of `a` - `b` to sums[0], and the squares of the elements of `b`
+/// to sums[1]. If `lower` is true, only elements on and below the diagonal count. `first` is the
 /// index, in the complete matrices, of the first column of `a` and `b`.
 template <typename T>
 __global__ void compare(Matrix<T> a, Matrix<T> b, bool lower, std::int64_t first, double* sums) {

@@ -21,7 +21,7 @@ namespace forms {
 
 template <typename T>
 constexpr const char* precision = std::is_same_v<T, double> ? "f64" : "f32";
-/// The largest relative difference between two forms that rounding can cause.
+/// The largest relative difference that rounding can cause between the results of two forms.
 template <typename T>
 constexpr double tolerance = std::is_same_v<T, double> ? 1e-11 : 2e-3;
 

@@ -428,7 +428,8 @@ void triangular_solve(const Handles& h, std::int64_t n, std::int64_t rhs, int re
 
 // --- Tridiagonal systems
 
-/// Solves diagonally dominant systems, which are stored interleaved or one after the other.
+/// Solves diagonally dominant tridiagonal systems, which are stored interleaved or one after the
+/// other.
 template <typename T>
 void tridiagonal(const Handles& h, int m, int systems, int repeats) {
   const std::size_t count = std::size_t(m) * systems;

@@ -206,7 +206,7 @@ class Cholesky {
                            [] { return 0.0; }});
   }
 
-  /// Reallocates the memory on the GPUs, unless the previous form had the same layout.
+  /// Replaces the memory of the previous form by memory for `layout`.
   void allocate(const Layout& layout, const Distributed<T>& distributed) {
     const std::int64_t columns = columns_per_gpu(n_, layout.block, layout.devices.size());
     memory_.clear();

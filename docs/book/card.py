@@ -1,6 +1,7 @@
 """The card at the head of a stage's page, and the ladders that link the stages of a workload.
 
-A ladder shows the largest problem for which nearly all stages are recorded, or else the problem for which most stages are.
+A ladder shows the largest problem, preferably in f64, for which nearly all stages are recorded, or else the problem for
+which most stages are recorded.
 """
 
 import html
@@ -30,7 +31,7 @@ def problem_of(of_workload, results):
 
 
 def sources_of(of_workload, results):
-    """A workload's problem and runs, and for each of its stages the record with the recording that contains the record."""
+    """A workload's problem and runs, and for each of its stages the record and the recording that contains this record."""
     problem = problem_of(of_workload, results)
     runs = results.runs(*problem) if problem else []
     return problem, runs, figures.sources(runs)
@@ -65,7 +66,8 @@ WIDE, HIGH, EDGE, STEP = 36, 92, 14, 0.42  # pixels: width per stage, height of 
 
 
 def places(of_workload, found):
-    """Yields the points of a ladder: x, y and whether a time is recorded. A point without a time lies on the line between its neighbours."""
+    """Yields the points of a ladder: x, y and whether a time is recorded. The height of a point without a time is the mean
+    of the heights of the nearest points with times."""
     times = [math.log(plots.median(found[stage.name][0])) if stage.name in found else None for stage in of_workload]
     known = [time for time in times if time is not None]
     low, high = min(known), max(known)

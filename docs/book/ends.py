@@ -86,7 +86,7 @@ def cores_of(record):
 
 
 def is_on(record, device):
-    """Whether a record belongs to a device. A stage for several GPUs does not belong to the device GPU."""
+    """Whether a record belongs to a device."""
     if record["device"] != ("gpu" if device == "GPU" else "cpu"):
         return False
     cores = record["machine"]["cores"]
@@ -101,7 +101,8 @@ def last_stage(results, workload, device):
 
 
 def candidates(results, workload, device):
-    """Yields each recorded run of a workload that has a stage on a device, with its rank.
+    """Yields each recorded run of a workload that has a stage on a device, with its rank. Machines with several GPUs are
+    left out.
 
     The order of preference is: on the processor, runs that contain the last stage; runs with a library; runs of the
     reference machine, of a named data set, of the largest problem, and in f64; and among the runs of one problem, the

@@ -133,13 +133,13 @@ def times_of(of_workload, results):
 
 
 def size_html(added, removed):
-    """The numbers of lines that a step adds and removes, with a bar of half a pixel per line."""
+    """The numbers of lines that a step adds and removes, with bars of half a pixel per line."""
     return (f'+{added} −{removed}<svg class="size" width="{max(added, removed) / 2:g}" height="9" aria-hidden="true">'
             f'<rect width="{added / 2:g}" height="4"/><rect y="5" width="{removed / 2:g}" height="4" class="removed"/></svg>')
 
 
 def stages_html(of_workload, results):
-    """The map of a workload's stages: idea, lines changed, and recorded times in f64."""
+    """The table of a workload's stages: idea, lines changed, and recorded times in f64."""
     columns = list(times_of(of_workload, results))
     rows = ""
     for stage in of_workload:
@@ -233,7 +233,7 @@ def reading_order(root, workloads, results):
 
 
 def duration_text(minutes):
-    """A number of minutes for readers."""
+    """A number of minutes, in words."""
     if minutes < 100:
         return f"{minutes} minutes"
     if minutes < 600:

@@ -30,7 +30,7 @@ class Page:
     heading: str  # HTML
     title: str  # of the window and in the search
     text: str
-    kind: str  # home, chapter, stage, source or page
+    kind: str  # home, chapter, stage, slides, source or page
     path: list  # the pages above it: name and title
     headings: list = dataclasses.field(default_factory=list)  # level, anchor and HTML of each heading
     card: str = ""

@@ -65,7 +65,7 @@ class Row:
     old: int | None
     new: int | None
     text: str
-    index: int  # index among the lines of its own side
+    index: int  # index among the old lines if the line was removed, and among the new lines otherwise
     place: int  # its position in the new lines, or the position where it was removed
     lost: tuple = ()  # indices of the words that are highlighted
     owner: str = ""  # the part of both sources to which it belongs

@@ -1,6 +1,6 @@
 /// \file
-/// Included before the source of a simulated stage, so that the stage calls the replacement of its
-/// update.
+/// This header is included before the source of a simulated stage, so that the stage calls the
+/// replacement of its update.
 
 #pragma once
 

@@ -31,7 +31,7 @@ def spread_text(seconds):
 # --- Tables
 
 def time_text(seconds):
-    """A time in a fitting unit, nanoseconds included."""
+    """A time in a fitting unit, including nanoseconds."""
     return figures.seconds_text(seconds) if seconds >= 1e-6 else f"{1e9 * seconds:.3g} ns"
 
 
@@ -50,7 +50,7 @@ def prices_html(results):
 
 
 def measured_html(results):
-    """The table of measured steps of stages 01 and 02 on this machine, next to the modelled times."""
+    """The table of measured steps of stages 01, 02 and 05 on this machine, next to the modelled times."""
     found = results.other(*communication.MEASURED)
     rows = [(run["stage"], f"{run['rows']} × {run['cols']}", run["ranks"], time_text(said),
              time_text(run["seconds"]["median"]), spread_text(run["seconds"]), error_text(said, run["seconds"]["median"]))

@@ -91,8 +91,8 @@ def draw_narrow(canvas, of_workload, records, steps):
 
 
 def steps_of(of_workload, runs):
-    """Yields, for each stage except the first, up to two transformations, the speed-up of its step, and the stage
-    that it continues.
+    """Yields, for each stage except the first, up to two transformations, the speed-up of its step, and whether it continues
+    a stage other than the previous one.
 
     If a stage does not continue the previous stage in reading order, the text names the continued stage, and the arrow is
     dashed.

@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "docs" / "pictures"
 LADDER = ["h200", "local_volatility", "large", "f64"]
 PAGE, SECTION, SIZE = "ata_05_unrolled.html", "the-work", (1280, 800)
-# Background, text and the colours of the plots, as in each of the book's modes.
+# The colours of the background and of the text in each of the book's modes.
 MODES = {"light": ["#ffffff", "#2f4153"], "dark": ["#0d1117", "#d2dbde"]}
 
 

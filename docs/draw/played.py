@@ -9,8 +9,8 @@ the figures. The script and these functions follow the same rules; the test of t
 THREADS = 256  # threads of a block, 16 by 16
 REGISTERS, GRAIN = 65536, 8  # registers of an SM, and the granularity of a thread's registers
 WARPS = 64  # the maximum number of resident warps of an SM
-# Maps the number of sums per side to the registers per thread, if nvcc 13.0 compiles stage 07 of AᵀA for sm_90a with changed
-# `held` and `tile`. With 10 sums per side, registers are spilled.
+# Maps the number of sums per side to the registers per thread that nvcc 13.0 allocates for stage 07 of AᵀA, compiled for
+# sm_90a with changed `held` and `tile`. With 10 sums per side, registers are spilled.
 COMPILED = {2: 32, 4: 74, 6: 144, 8: 230, 10: 254}
 SPILLS = 10
 

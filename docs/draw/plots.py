@@ -68,7 +68,7 @@ def median(record):
 
 
 def is_baseline(record):
-    """Whether a record belongs to a library rather than to a stage."""
+    """Whether a record belongs to a baseline rather than to a stage."""
     return record["stage"].startswith("baseline_")
 
 

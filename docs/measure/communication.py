@@ -78,8 +78,8 @@ def case_of(stage, rows, cols, ranks):
 
 
 def messages(stage, case, width=1):
-    """The bytes of each message that a rank sends at once. Messages are sent every `width` steps, which is the width of
-    the halo in cells."""
+    """The bytes of each message that a rank sends in one exchange. A rank refreshes its halo of `width` cells every `width`
+    steps."""
     rows, cols = case.own
     along_y = 2 * [BYTES * width * cols]
     return along_y if stage == STAGES[0] else along_y + 2 * [BYTES * width * (rows + 2 * width)]
@@ -105,7 +105,7 @@ def overlapped(costs, case):
 
 
 def cells(case, width):
-    """The number of cells that a rank updates in `width` steps, which is the width of its halo."""
+    """The number of cells that a rank updates in `width` steps, between two exchanges of a halo of `width` cells."""
     rows, cols = case.own
     return sum((rows + 2 * k) * (cols + 2 * k) for k in range(width))
 
@@ -234,7 +234,7 @@ def measured_width(found, n):
 
 
 def predictions(found):
-    """Yields the key, the run and the predicted time of each measured stage on one or two ranks."""
+    """Yields the key, the run and the predicted time of each measurement of stages 01, 02 and 05."""
     for key, run in found["stages"].items():
         if run["stage"] in (*STAGES[:2], WIDE):
             case = case_of(run["stage"], run["rows"], run["cols"], run["ranks"])
@@ -278,7 +278,8 @@ def quantity(text):
 
 
 def platform_costs(path, ranks):
-    """The costs of messages between the two most distant of `ranks` ranks on the cluster of a platform file."""
+    """The costs of the model on the cluster of a platform file, with messages between the two most distant of `ranks`
+    ranks."""
     tree = ElementTree.parse(path)
     cluster = tree.find(".//cluster")
     overheads = {prop.get("id"): float(prop.get("value").split(":")[1]) for prop in tree.findall(".//prop")

@@ -1,4 +1,4 @@
-r"""Derives the cost model of a course from recorded times of advection, and predicts other sizes with it.
+r"""Derives the cost model of a course from recorded times of advection, and predicts the times of other sizes with it.
 
 Each of stages 02 to 04 does the work of stage 01 and one expensive operation in addition. Stage 02 also enters and leaves
 parallel regions. Stage 03 also reads words that another thread has written. Stage 04 also writes words into cache lines

@@ -38,7 +38,7 @@ class Results:
             name_hosts(self.recordings(machine))
 
     def recordings(self, machine):
-        """All recordings of a machine, sweeps among them, by name."""
+        """All recordings of a machine, including sweeps, ordered by name."""
         sweeps = [sweep for (of, _), sweep in self.sweeps.items() if of == machine]
         return sorted(self.machines.get(machine, []) + sweeps, key=lambda recording: recording["name"])
 
@@ -65,7 +65,8 @@ class Results:
                                               run[1].get("date", "")), reverse=True)
 
     def problems(self, workload, machine):
-        """The data sets and precisions of a workload that are recorded on a machine, ordered by problem size."""
+        """The data sets and precisions of a workload that are recorded on a machine, ordered by precision (f64 first) and
+        then by problem size."""
         work = {}
         for recording in self.machines.get(machine, []):
             for run in recording["runs"]:
@@ -95,8 +96,8 @@ class Results:
     def ceiling(self, machine, workload, names):
         """A ceiling of a machine's processor, or of its GPU if the first name is `gpu`.
 
-        For a workload, this is the ceiling of the newest recording with times of the workload. For the processor, a
-        recording with times of most of its stages is preferred.
+        For a workload, this is the ceiling of a recording that contains the workload. For the processor, the recording with
+        the most programs of the workload on the processor is used.
         """
         def timed_there(recording):
             runs = [run for run in recording["runs"] if run["workload"] == workload]

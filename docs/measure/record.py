@@ -15,7 +15,7 @@ also the name of its file, and a `workload`. All other keys are optional:
                          its own values. {"threads": [1, 2, 4]} is the number of OpenMP threads, limited to the number of
                          cores. {"awake": [0, 1]} determines whether the GPU is woken before the timed part.
                          {"ranks": [1, 2, 4]} is the number of processes of stages that run on ranks, limited to the
-                         number of cores. {"gpus": [1, 2, 4]} is the number of GPUs, limited to those of the machine.
+                         number of cores. {"gpus": [1, 2, 4]} is the number of GPUs, limited to the GPUs of the machine.
 
 A profile is a run of a stage's program under NVIDIA's `ncu`, on a machine with a GPU and `ncu`. A profile has a `name`, a
 `program` with its `arguments`, the numbers of kernel launches to `skip` and to `count`, and the name of its list in
@@ -239,7 +239,7 @@ def record_once(options, entry, directory):
 
 
 def record_sweep(options, entry, directory):
-    """Records an entry for each value of a parameter, or for several numbers of threads."""
+    """Records an entry for each value of its sweep."""
     (key, values), = entry["sweep"].items()
     runs, statuses = [], []
     for value in values:

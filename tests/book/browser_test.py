@@ -371,11 +371,11 @@ class Browser:
             messages.put({})
 
     def messages(self, session):
-        """The queue of the messages to a tab, or to the browser itself."""
+        """The queue of the messages from a tab, or from the browser itself."""
         return self.heard.setdefault(session, queue.SimpleQueue())
 
     def receive(self, session):
-        """The next message to a tab."""
+        """The next message from a tab, or from the browser itself."""
         try:
             message = self.messages(session).get(timeout=PATIENCE)
         except queue.Empty:
@@ -489,7 +489,7 @@ class Visit:
     """A walk through pages that collects problems, by check."""
 
     def __init__(self, browser):
-        self.browser = browser  # one of its tabs
+        self.browser = browser  # a tab of the browser
         self.problems = collections.defaultdict(list)
 
     def inspect(self, kind, wanted=CHECKS):

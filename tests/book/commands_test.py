@@ -73,7 +73,8 @@ def described(workload):
 
 @functools.cache
 def stand_ins(workload="*"):
-    """A directory with scripts that print the descriptions of a workload's programs, because the runner asks all programs.
+    """A directory with scripts that print the descriptions of a workload's programs, because the runner queries all
+    programs.
 
     A program that is not built here, such as a baseline whose library is missing, gets the description of stage zero.
     """

@@ -30,7 +30,7 @@ def complaints(directory):
 
 
 def filtered_otherwise():
-    """Yields a page if the Doxyfile's own filter prints another text than Doxygen has read."""
+    """Yields a page if the Doxyfile's own filter prints a text other than the one that Doxygen has read."""
     pattern, _, command = setting("FILTER_PATTERNS").partition("=")
     path = next(path for path in sorted(ROOT.glob("stages/*/*/README.md")) if path.with_name("notes.md").exists())
     result = subprocess.run(f'{command} "{path}"', shell=True, cwd=ROOT, capture_output=True, text=True)

@@ -1,6 +1,6 @@
 """Checks the spelling of common words in pages, comments and messages: spelling_test.py ROOT. Prints TAP.
 
-Codespell searches for common errors. With its inverted dictionary of British spellings it also searches for American
+Codespell searches for common errors. With its inverted dictionary of British spellings, it also searches for American
 spellings, because the pages are written in British English.
 """
 

@@ -307,7 +307,7 @@ def unannounced_figures(text, path):
         before = block if block.kind != "drawn" else before
 
 
-MARKER = re.compile(r" {0,3}(?:\d+[.)]|[-+*]) ")  # of an item of a list
+MARKER = re.compile(r" {0,3}(?:\d+[.)]|[-+*]) ")  # matches the marker of an item of a list
 IN_PARAGRAPH = re.compile(r"(?![ \t|#>`<]|$)")  # matches the beginning of a line that may belong to a paragraph
 
 

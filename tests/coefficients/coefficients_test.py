@@ -113,7 +113,7 @@ def accepted_lauchli_columns():
 
 
 def differences(name, shown, fresh, alike):
-    """Yields lines that differ from the output of the programs; `alike` decides whether two numbers may differ."""
+    """Yields lines that differ from the output of the programs; `alike` decides whether two numbers are close enough."""
     if NUMBER.sub("#", shown) != NUMBER.sub("#", fresh):
         yield f"{name}.txt differs from the output of `python3 docs fits`"
         return

@@ -233,7 +233,7 @@ def contradicted_pages():
 
 
 def wrong_simulated_times():
-    """Yields simulated times that differ from the model by more than 15 %, or that belong to another platform than the
+    """Yields simulated times that differ from the model by more than 15 %, or that belong to a platform other than the
     file's."""
     recording = RESULTS.other(*communication.SIMULATED)
     for what, stage, ranks, seconds, said in communication.simulated_runs(recording):

@@ -362,8 +362,8 @@ TEST(Record, ContainsTheTimeOfACopyOnAGpuWithEnoughMemory) {
   EXPECT_FALSE(repeat(4008).contains("copy_seconds"));
 }
 
-/// Calls write_file() in a child process whose file-size limit is half of the file. At the limit,
-/// the child sends itself `signal`. Returns the wait status of the child.
+/// Calls write_file() in a child process whose file-size limit is half of the file's size. At the
+/// limit, the child sends itself `signal`. Returns the wait status of the child.
 int interrupted_by(int signal, const std::filesystem::path& path, bool ignored = false) {
   static int sent;
   sent = signal;

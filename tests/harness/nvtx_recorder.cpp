@@ -21,7 +21,7 @@ std::vector<std::string>& nvtx_events() {
   return events;
 }
 
-/// NVTX calls this function once, which then makes NVTX call on_push() and on_pop().
+/// NVTX calls this function once. The function makes NVTX call on_push() and on_pop().
 extern "C" int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
   const auto* callbacks =
       static_cast<const NvtxExportTableCallbacks*>(get_export_table(NVTX_ETID_CALLBACKS));

@@ -9,7 +9,7 @@ import tap
 from measure import cost_model, figures
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Costs and a problem that determine the times of made-up recordings.
+# The costs, and the time of the first stage, that determine the times of made-up recordings.
 MODEL = cost_model.Prices(2e-6, 3e-10, 5e-9)
 OF_ROWS = 0.25
 

@@ -2,7 +2,7 @@
 Prints TAP.
 
 PROGRAMS is the directory of the environment's commands, and NOTEBOOK the notebook of the first course. The Python that runs
-this has nbclient, nbformat and ipykernel, and imports the package from the environment that is checked.
+this test has nbclient, nbformat and ipykernel, and imports the package from the environment that is checked.
 """
 
 import asyncio

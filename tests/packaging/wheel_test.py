@@ -1,7 +1,7 @@
 """Tests that the Python package can be built, installed and used: wheel_test.py ROOT WORK VERSION. Prints TAP.
 
-WORK is a directory that is kept between runs: it has the tools, which come from PyPI, and the build, which is brought up to date.
-Without the tools, nothing is tested, and the reason is given.
+WORK is a directory that is kept between runs: it contains the tools, which come from PyPI, and the build, which is brought
+up to date. Without the tools, nothing is tested, and the reason is given.
 """
 
 import importlib.util
@@ -36,7 +36,7 @@ def run(*command, **how):
 
 
 def why_no_tools():
-    """Makes the environment that builds and executes notebooks; returns the reason if this is impossible."""
+    """Makes the environment that builds the wheel and executes notebooks; returns the reason if this is impossible."""
     modules = "import mesonpy, mesonbuild, wheel, nbclient, ipykernel, nbformat"
     if PYTHON.exists() and subprocess.run([PYTHON, "-c", modules], capture_output=True, check=False).returncode == 0:
         return ""

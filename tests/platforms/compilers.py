@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds a selection of programs with several compilers, and treats every warning as an error.
 
-By default the selection is the runner, the libraries and the command of the CPU device, the slicer, all stages for
+By default, the selection is the runner, the libraries and the command of the CPU device, the slicer, all stages for
 the processor, and programs for the CPU device: the first CUDA stage of each workload, and those stages of
 local_volatility in which compilers have found errors before.
 
@@ -117,7 +117,7 @@ def attempt(options, compiler):
 
 
 def table(results):
-    """Lines of the table."""
+    """The lines of the table."""
     rows = [("compiler", "version", "outcome", "time")]
     rows += [(r.compiler, r.version, r.outcome, f"{r.seconds:.0f} s") for r in results]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]

@@ -5,7 +5,7 @@ Usage, as root: tests/platforms/container.py [--cache DIR] [-- COMMAND [ARGUMENT
 
 The root is made by from_nothing.py. Each RUN line is executed by root and the files are copied as COPY says. Then the container's user
 runs the command of CMD, the command that hosted editors run after they have made the container (postCreateCommand), and COMMAND if one is
-given. The exit status is that of from_nothing.py.
+given. The script ends with the exit status of from_nothing.py.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """Tests the files for containers, hosted editors and code hosts: containers_test.py ROOT. Prints TAP.
 
 The workflows are validated against the published schemas by check-jsonschema. The commands that these files contain are compared with
-those of ./climb and of the README, so that a changed command line cannot leave them behind. tests/platforms/container.py executes the
-commands of the Dockerfile in a bare root.
+those of ./climb and of the README, so that a change of a command line cannot be forgotten in these files.
+tests/platforms/container.py executes the commands of the Dockerfile in a bare root.
 """
 
 import json

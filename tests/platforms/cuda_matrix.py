@@ -1,6 +1,6 @@
 """Compiles every .cu file of the build with a CUDA toolkit, for each architecture, and records what was built.
 
-    python3 tests/platforms/cuda_matrix.py BUILD                           with the nvcc that the build uses
+    python3 tests/platforms/cuda_matrix.py BUILD                           with the nvcc on the path
     python3 tests/platforms/cuda_matrix.py BUILD --nvcc /opt/cuda-12.4/bin/nvcc --archs 75,90a
     python3 tests/platforms/cuda_matrix.py --table                         the table of README.md, from the record
 
@@ -10,7 +10,7 @@ architecture. Results are kept in BUILD, so that an interrupted run continues wh
 docs/results/platforms/cuda.json, keeps its entries for other toolkits and architectures.
 
 The script determines from the sources which stages refuse to run on a GPU. A source contains the compute capability that
-a stage requires before its first launch, and the shared memory of a block, whose expressions the compiler evaluates.
+a stage requires before its first launch, and expressions for the shared memory of a block, which the compiler evaluates.
 """
 
 import argparse
@@ -119,7 +119,7 @@ def shared_bytes(nvcc, flags, build, path):
 
 
 def refusal(stage, arch):
-    """The reason why a stage runs in no precision on GPUs of an architecture; None if it runs."""
+    """The reason why a stage runs in no precision on GPUs of an architecture; empty if it runs."""
     has = capability(arch)
     if tens(has) < tens(stage["capability"]):
         return f"needs compute capability {stage['capability']}"

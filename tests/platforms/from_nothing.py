@@ -2,8 +2,8 @@
 """Runs commands of this checkout in a Debian system on which nothing is installed.
 
 The script makes a bare root with debootstrap: the base system, ca-certificates and git, and no other package. It copies the
-checkout into the root, runs each command there, and prints a table at the end. A package that the commands need and do not
-install therefore makes them fail here, although it may be present on every machine of a developer.
+checkout into the root, runs each command there, and prints a table at the end. If the commands need a package that they do
+not install, they therefore fail here, although the package may be present on every machine of a developer.
 """
 
 import argparse
@@ -43,7 +43,7 @@ NAMES_OF_BUNDLES = ("SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_
 OF_PIP = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "PIP_PROXY", "PIP_RETRIES", "PIP_DEFAULT_TIMEOUT",
           "PIP_DISABLE_PIP_VERSION_CHECK")
 PROXIES = ("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy")
-# apt's options for the way to a mirror. All other options remain those of a new system.
+# apt's options for the connection to a mirror. All other options remain those of a new system.
 OF_THE_NETWORK = re.compile(
     r'^Acquire::[\w:.+-]*(?:Proxy|Verify-Peer|Verify-Host|CaInfo|Retries|Timeout|Check-Valid-Until|Check-Date|ForceIPv\d) ".+";$')
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$")
@@ -197,7 +197,7 @@ def codename(release=pathlib.Path("/etc/os-release")):
 
 
 def sources_of_root(suite, entries, own):
-    """The mirror that this machine uses, which runs a Debian with the codename `own`, and the text of sources.list for
+    """The mirror that this machine, a Debian with the codename `own`, uses, and the text of sources.list for
     a root of another suite; (None, None) if the machine's configuration contains no mirror of Debian."""
     found = {}
     for entry in entries:
@@ -210,7 +210,7 @@ def sources_of_root(suite, entries, own):
 
 
 def options_of_apt(dump):
-    """The lines of `apt-config dump` about the way to a mirror: proxies, certificates, retries, time limits."""
+    """The lines of `apt-config dump` about the connection to a mirror: proxies, certificates, retries, time limits."""
     return "".join(f"{line}\n" for line in dump.splitlines() if OF_THE_NETWORK.match(line))
 
 
@@ -252,8 +252,8 @@ def trusting_git():
 
 
 def copy_checkout(source, destination):
-    """Clones the last commit of a checkout and repeats uncommitted changes to tracked files in the clone. Build folders and all
-    other untracked files stay behind."""
+    """Clones the last commit of a checkout and repeats uncommitted changes to tracked files in the clone. Build folders and
+    all other untracked files are not copied."""
     def git(folder, *arguments, **options):
         ran = subprocess.run(["git", "-C", folder, *arguments], env=environment, capture_output=True, check=False, **options)
         if ran.returncode != 0:
@@ -313,7 +313,7 @@ def signals_interrupt():
 
 @contextlib.contextmanager
 def locked(path):
-    """Holds a lock on a file; waits if another run holds it."""
+    """Locks a file; waits if another run has locked it."""
     with open(path, "w", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -523,7 +523,7 @@ def run_command(command, **options):
                           **options) as process:
         tail = b""
         while True:
-            # A process that the command leaves behind may keep the pipe open; we do not wait for it.
+            # A process that the command leaves behind may keep the pipe open; the script does not wait for it.
             ready, _, _ = select.select([process.stdout], [], [], 1)
             output = os.read(process.stdout.fileno(), 65536) if ready else b""
             if not output and (ready or process.poll() is not None):

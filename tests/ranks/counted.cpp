@@ -1,11 +1,11 @@
 /// \file
-/// Wraps MPI by its profiling interface. This file counts messages, their bytes, and calls by
-/// threads other than the first. It also finds objects that are never freed, and can let a call
+/// Wraps MPI through its profiling interface. This file counts messages, their bytes, and calls by
+/// threads other than the first. It also finds objects that are never freed, and can make a call
 /// fail on one rank.
 ///
 /// Rank r writes STAIRCASE_COUNTED/r.json at the end. With STAIRCASE_FAILING=CALL,RANK,N, the Nth
-/// call of MPI_CALL on RANK, counted from 1, returns an error without any effect. If CALL is
-/// Init_thread, MPI starts without support for threads.
+/// call of MPI_CALL on RANK, counted from 1, returns an error. Except for File_write_all, this call
+/// has no effect. If CALL is Init_thread, MPI starts without support for threads.
 
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
@@ -27,8 +27,8 @@ struct Counts {
 };
 Counts counts;
 
-/// A send, a receive or a barrier. A request that is not persistent ends when a rank has waited for
-/// it. Barriers and transfers with MPI_PROC_NULL do not count as messages.
+/// A send, a receive or a barrier. A request that is not persistent ends when its rank has waited
+/// for it. Barriers and transfers with MPI_PROC_NULL do not count as messages.
 struct Request {
   bool sends;
   long long bytes;

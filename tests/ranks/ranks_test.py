@@ -65,7 +65,8 @@ def settings(**parameters):
 
 
 def grid_of(rows, cols, ranks):
-    """The grid of p × q ranks whose blocks have the shortest edges; of two equal grids, the one with longer rows."""
+    """The grid of p × q ranks whose blocks have the shortest edges; if two grids are equal in this respect, the one whose
+    blocks have longer rows."""
     grids = [(p, ranks // p) for p in range(1, ranks + 1)
              if ranks % p == 0 and p <= rows and (ranks == p or BLOCKS and ranks // p <= cols)]
     return min(grids, key=lambda grid: (rows * grid[1] + cols * grid[0], -grid[0]))
@@ -75,7 +76,7 @@ def differences(directory):
     """Yields random fields whose result differs from stage zero's in any bit."""
     forms = itertools.cycle(RANDOM.permutation(MORE))
     for number, ranks in enumerate(RANKS):
-        # With sanitizers a start takes long, and one shape has the same accesses as two.
+        # With sanitizers, a start takes a long time, and one shape leads to the same accesses as two.
         for shape in (SHAPES[number], SHAPES[(number + 3) % len(SHAPES)])[:1 if WATCHED else 2]:
             precision = "f32" if number % 3 == 2 else "f64"
             numpy.save(directory / "in.npy", RANDOM.standard_normal(shape))
@@ -139,7 +140,7 @@ def share(count, shares, index):
 
 
 def expected_of(rows, cols, ranks, rank, node, width):
-    """The number of messages that a rank sends at once, and their bytes in f64. Ranks with shared memory send no
+    """The number of messages that a rank sends in one exchange, and their bytes in f64. Ranks with shared memory send no
     messages to each other."""
     p, q = grid_of(rows, cols, ranks)
     y, x = divmod(rank, q)

@@ -43,7 +43,7 @@ class Toys {
   std::string header;  // the header comment of their sources
 
   /// \param seconds the time that the stage reports, for its timed phase if there is one; the
-  /// complete solves take a few seconds longer, 2 s in the median
+  /// complete solves take 1 to 10 s longer, 2 s in the median
   void add(const std::string& stage, Elements<double> solution, double seconds = 1,
            const std::string& device = "cpu",
            const json& modelled = {{"flops", 1.0}, {"bytes", 1.0}}) {
@@ -707,7 +707,8 @@ TEST(Selection, WithoutStageZeroRunsItOncePerPrecision) {
             (Runs{"--precision f32" + asked, "--precision f64" + once}));
 }
 
-/// A stage zero that must not run, a wrong stage, and a baseline that serves as the reference.
+/// A stage zero that must not run, a correct stage, a wrong stage, and a baseline that serves as
+/// the reference.
 class Reference : public testing::Test {
  protected:
   Reference() {
@@ -1238,7 +1239,7 @@ TEST(Rows, AreShownOnceTheirStageHasRun) {
   Toys toys;
   toys.add("00_zero", {1, 2});
   toys.add_script("01_fails", "exit 3");
-  // The second stage copies the output that the runner has printed before it.
+  // The last stage copies the output that the runner has printed so far.
   const Directory directory;
   toys.add_script("02_looks", fmt::format("cp '{}' '{}'; exit 3", (directory / "out").string(),
                                           (directory / "seen").string()));

@@ -25,7 +25,7 @@ void stencils(long n, long steps, View<double, 1> u, View<double, 2> w, View<dou
 #pragma staircase skew(t: -i)  // illegal
   for (long t = 0; t < steps; ++t)
     for (long i = 1; i < n - 1; ++i) u(i) = u(i - 1) + u(i + 1);
-  // Lax: the two time levels are stored in two rows.
+  // The Lax scheme: row t contains time level t.
 #pragma staircase tile(t: 8, i: 8)  // illegal
   for (long t = 1; t < steps; ++t)
     for (long i = 1; i < n - 1; ++i) w(t, i) = (w(t - 1, i - 1) + w(t - 1, i + 1)) / 2;

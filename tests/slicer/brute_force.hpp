@@ -1,5 +1,6 @@
 /// \file
-/// The dependences of a loop according to a recorded run: iterations that access the same element.
+/// The dependences of a loop according to a recorded run: iterations that access the same element,
+/// at least one of them with a write.
 
 #pragma once
 
@@ -23,7 +24,8 @@ struct Depends {
   std::set<std::tuple<long, long, std::string>> pairs;
 };
 
-/// The index of the iteration of a loop that contains an event; -1 if there is none.
+/// The index of the iteration in which an event occurred, for the loop in line `line`; -1 if the
+/// event occurred outside of this loop.
 inline int iteration_of(const Recording& run, const Event& event, int line) {
   for (int now = event.iteration; now >= 0; now = run.iterations[now].around)
     if (run.iterations[now].line == line) return now;

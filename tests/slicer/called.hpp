@@ -35,7 +35,7 @@ T fallback(T a) {
   return a;
 }
 
-// The explicit specialisation returns another element than the primary template.
+// Unlike the primary template, the explicit specialisation returns the previous element.
 template <typename T>
 T special(T* of, int i) {
   return of[i];

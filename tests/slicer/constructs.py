@@ -16,14 +16,14 @@ class Construct:
     before: str = ""
     after: str = ""
     extra: str = ""  # declarations in front of the function
-    globals: tuple = ()  # of the extra declarations: a name, and its initial value
+    globals: tuple = ()  # pairs of a name that `extra` declares, and its initial value
     clause: str = ""
-    private: tuple = ()  # pairs of a kind and a name
-    guarded: bool = False  # whether threads that conflict exclude each other
+    private: tuple = ()  # pairs of the kind of a clause (see oracle::clause) and a name
+    guarded: bool = False  # whether a directive or a clause protects conflicting accesses
 
 
 C = Construct
-# Pointers, references, views and members that may lead to memory with another name.
+# Pointers, references, views and members that may refer to memory that also has another name.
 ALIASES = [
     C("gp$N[i] = $A[i + 1];", "double** pp = &gp$N; *pp = $A;", extra="double* gp$N;"),
     C("gp$N[i] = $A[i + 1];", "double*& pr = gp$N; pr = $A;", extra="double* gp$N;"),

@@ -1,4 +1,4 @@
-"""The tables of DataRaceBench in the chapter on proofs: verdicts per kind of pragma, and reasons for undecided files.
+"""The tables for DataRaceBench in the chapter on proofs: verdicts per kind of pragma, and reasons for undecided files.
 
 Fetch the collection outside of this repository. A file counts as refuted if one of its pragmas is refuted, and as proved if
 all of them are proved. A verdict that contradicts the name of its file is listed.

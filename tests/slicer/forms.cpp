@@ -41,7 +41,8 @@ void triangle(View<double, 2> x, int n, int slices) {
     for (int j = 0; j <= i; ++j) x(i, j) = x(i, j) * 2 + i;
 }
 
-// A slice reads one element of y per row; its position depends on a condition.
+// A slice reads at most one element of each row of y. A condition decides whether it reads this
+// element.
 void diagonals(View<double, 2> x, View<const double, 2> y, long n, long m) {
 #pragma staircase slice(i: 2, j: 3)
   for (long i = 1; i < n && i < 5; ++i)

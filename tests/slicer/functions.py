@@ -77,7 +77,7 @@ class Function:
         if not self.clauses and random.random() < 0.3:
             self.clauses.append("")
         self.exchanges = self.is_perfect and len(outer.body) == 1 and not self.clauses and self.is_rectangular()
-        # The tool refuses requests for loops that it does not count, such as loops with narrow counters.
+        # The slicer refuses requests for loops whose iterations it cannot count, such as loops with narrow counters.
         self.exchanges = self.exchanges and {loop.type for loop in self.loops} <= {"long", "int"}
         if self.exchanges:
             outer.pragmas = ("#pragma staircase interchange(i, j)",)
@@ -263,7 +263,7 @@ class Function:
         return [name for name in MAY_OVERLAP if name in words]
 
     def plain(self, name):
-        """The lines for the slicer, and the line of each loop."""
+        """The lines of the function for the slicer, and the index of each loop's line."""
         lines, places = [f"void {name}({self.signature()}) {{", *self.before], {}
 
         def write(loop):

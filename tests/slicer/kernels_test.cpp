@@ -1,5 +1,5 @@
 /// \file
-/// Compares the verdicts of `slice --check` on thirty kernels with runs that record each access.
+/// Compares the verdicts of `slice --check` on 31 kernels with runs that record each access.
 ///
 /// Usage: kernels_test SLICE KERNELS INCLUDE [GTEST OPTIONS]
 
@@ -97,7 +97,7 @@ Json found() {
   return Json::parse(result.out);
 }
 
-/// The dependences of the loop in a line, over all recorded runs up to some sizes.
+/// The dependences of the loop in a line, in all recorded runs.
 Depends depends_up_to(const std::vector<std::vector<Recording>>& all, int line) {
   Depends together;
   for (const auto& runs : all)

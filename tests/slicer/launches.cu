@@ -1,4 +1,4 @@
-// A host's loops around launches, and a kernel's own loops, with their verdicts.
+// Loops of the host around launches, and loops in kernels, with their verdicts.
 
 #include <cuda_runtime.h>
 

@@ -126,7 +126,7 @@ std::string text_of(const Statement& statement) {
                      fmt::join(from, " + "));
 }
 
-/// The largest or the smallest of several bounds.
+/// The text of the largest or the smallest of several bounds.
 std::string text_of(const std::vector<Affine>& bounds, const std::string& function) {
   std::string text = text_of(bounds.front());
   for (std::size_t b = 1; b < bounds.size(); ++b)

@@ -13,7 +13,7 @@
 namespace slicer::test {
 
 /// An affine expression: a constant, plus multiples of the two sizes n and m, plus multiples of the
-/// counters of the outer loops.
+/// counters of the surrounding loops.
 struct Affine {
   long constant = 0;
   std::array<long, 2> of_sizes{};
@@ -25,7 +25,7 @@ struct Element {
   std::vector<Affine> subscripts;
 };
 
-/// The condition of a loop or a statement: a comparison of an affine number with zero.
+/// A condition on the value of an affine expression, which guards a loop or a statement.
 struct Guard {
   Affine number;
   int comparison;  ///< 0: >= 0, 1: == 0, 2: divisible by two
@@ -39,8 +39,8 @@ struct Statement {
 };
 
 struct Loop {
-  std::vector<Affine> first, last;  ///< the loop runs from the largest of `first` to the smallest
-                                    ///< of `last`
+  std::vector<Affine> first, last;  ///< the counter is at least the largest of `first`, and less
+                                    ///< than the smallest of `last`
   long step = 1;
   std::vector<Guard> guards;
 };
@@ -58,8 +58,8 @@ Nest random_nest(std::mt19937& random);
 extern const std::array<std::string, 5> arrays;
 extern const std::array<std::string, 3> counters;
 
-/// The text of a function with consecutive nests. The lines of their loops are counted from 0. A
-/// pragma may precede a loop of the first nest.
+/// The text of a function with consecutive nests. `lines` receives the lines of their loops,
+/// counted from 0. `pragma` precedes the loop with index `loop` of the first nest.
 std::string text_of(const std::vector<Nest>& nests, const std::string& name,
                     std::vector<int>& lines, std::size_t loop = 0, const std::string& pragma = "");
 

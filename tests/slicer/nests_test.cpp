@@ -25,7 +25,7 @@ struct Found {
   bool any = false, not_by_updates = false;
 };
 
-/// The counters of the outer loops, and an element: two dependent accesses agree in both.
+/// The iterations of the outer loops, and an element. Two dependent accesses agree in both.
 using Key = std::pair<std::vector<long>, std::vector<long>>;
 
 Found dependences(const std::vector<Touch>& touches, std::size_t loop) {

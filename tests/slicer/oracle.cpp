@@ -22,7 +22,7 @@ namespace {
 
 constexpr long most_iterations = 2000;
 
-using Cell = std::uint64_t;  ///< a byte: the index of its object, and its offset in the object
+using Cell = std::uint64_t;  ///< a byte: the index of its object, and its address
 
 struct Range {
   std::uintptr_t first, last;
@@ -44,7 +44,7 @@ struct Uses {
 /// The findings on a loop, over all its runs in a trial.
 struct Found {
   bool conflicts = false;  ///< dependences on memory that no clause names
-  std::string broken;      ///< the clause that changes the results of the function
+  std::string broken;      ///< how a clause changes the results of the function
 };
 
 struct Running {

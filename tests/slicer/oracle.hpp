@@ -34,7 +34,7 @@ class Run {
   int loop_;
 };
 
-/// Declares an object whose accesses are recorded. Accesses to other memory of the stack and the
+/// Declares an object to which accesses are recorded. Accesses to other memory of the stack and the
 /// heap are ignored.
 void remember(const volatile void* address, std::size_t size);
 template <typename T>
@@ -42,8 +42,8 @@ void object(T& declared) {
   remember(&declared, sizeof declared);
 }
 
-/// Declares a clause of OpenMP for an object: 'p'rivate, 'f'irstprivate, 'l'astprivate, 'b'oth of
-/// these, or 'r'eduction.
+/// Declares a clause of OpenMP for an object: 'p'rivate, 'f'irstprivate, 'l'astprivate, 'b'oth
+/// firstprivate and lastprivate, or 'r'eduction.
 /// \param is_seen whether the caller of the function can read the object
 void clause(int loop, char kind, const volatile void* address, std::size_t size, bool is_seen);
 template <typename T>
@@ -111,7 +111,7 @@ struct Tested {
   std::vector<Call> permuted;
 };
 
-/// Runs the trials of all functions, and prints a line for each loop.
+/// Runs the trials of all functions, and prints a line for each trial.
 int run(const std::vector<Tested>& functions, int argc, char** argv);
 
 }  // namespace oracle

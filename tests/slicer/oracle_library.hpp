@@ -73,7 +73,7 @@ struct Box {
 };
 double Box::shared;
 
-// Names of other libraries.
+// Another library, with the names of standard classes and functions.
 namespace mine {
 template <typename T>
 struct vector {

@@ -86,7 +86,8 @@ class Batch:
         return "\n".join(text) + "\n"
 
     def compile(self, source, *options):
-        # Fewer compiler checks are enabled, and the member functions of containers are instantiated in this program.
+        # The compiler's checks are relaxed. The member functions of containers are compiled here, so that their accesses are
+        # recorded.
         command = [*self.arguments.compiler.split(), "-std=c++20", "-O0", "-w", "-fwrapv", "-fno-strict-aliasing", "-fpermissive",
                    "-D_GLIBCXX_EXTERN_TEMPLATE=0", f"-I{self.arguments.root}/common/include", "-c", str(source), *options]
         return subprocess.run(command, capture_output=True, text=True, check=False)
@@ -126,7 +127,8 @@ class Batch:
         return Batch.compiled
 
     def results(self, built, mode):
-        """For each function its trials: the names that share memory, the digest of the state, and a text for each loop."""
+        """For each function, its trials: the names that share memory, the digest of the state, and a text for each loop. The
+        second result contains the functions that crashed."""
         result = subprocess.run([built, str(self.arguments.seed), str(TRIALS), mode], capture_output=True, text=True, check=False,
                                 env=os.environ | {"OMP_NUM_THREADS": "3"})
         found, ended = collections.defaultdict(dict), set()
@@ -180,7 +182,7 @@ def is_excluded(overlapping, assumptions):
         if not assumption["text"].endswith("do not overlap"):
             continue
         named = {re.split(r"[.\[]", name)[0] for name in re.findall(r"`([^`]+)`", assumption["text"])}
-        # A name of the function itself may stand for any of the names outside.
+        # A name that the function declares may refer to the memory of any of the other names.
         if overlapping and (overlapping <= named or not named <= {*functions.MAY_OVERLAP, *functions.PARAMETERS}):
             return True
     return False

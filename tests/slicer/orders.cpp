@@ -14,13 +14,13 @@ long number(std::mt19937& random, long least, long most) {
 
 // --- Generating cases
 
-/// Requests skewings, interchanges and finally tiles of consecutive loops.
+/// Requests a skewing, an interchange and finally tiles of consecutive loops, or some of these.
 void reorder(std::mt19937& random, Case& made) {
   const auto depth = static_cast<long>(made.nests[0].loops.size());
   const long outer = number(random, 0, depth - 2), inner = number(random, outer + 1, depth - 1);
   const auto one = static_cast<std::size_t>(outer), other = static_cast<std::size_t>(inner);
   made.loop = static_cast<std::size_t>(number(random, 0, outer));
-  // In most cases there are no statements between the loops.
+  // In most cases, there are no statements between the loops.
   for (std::size_t l = one; l < other && number(random, 0, 9) > 0; ++l)
     made.nests[0].before[l] = made.nests[0].behind[l] = {};
   if (number(random, 0, 1)) {

@@ -25,13 +25,15 @@ using Events = std::vector<Event>;
 
 bool is_inside(const Case& of, const Event& event) { return event.touch.times.size() > of.loop; }
 
-/// The iteration of the loop after the pragmas that contains an event.
+/// The iteration in which an event occurs: the indices for the loop after the pragmas and for the
+/// loops around it.
 std::vector<long> iteration_of(const Case& of, const Event& event) {
   const auto first = event.touch.times.begin();
   return {first, first + static_cast<std::ptrdiff_t>(of.loop) + 1};
 }
 
-/// The reads of array elements that the same iteration of the same loop has not written before.
+/// The reads of elements of `array` that occur in the loop after the pragmas, and that the same
+/// iteration has not written before.
 std::vector<const Event*> reads_first(const Case& of, const Events& events, int array) {
   std::set<std::tuple<std::size_t, std::vector<long>, std::vector<long>>> written;
   std::vector<const Event*> reads;

@@ -51,7 +51,7 @@ def script_of(step):
 
 
 class Project:
-    """A repository with the sources of a user, whose build directory describes the options of the compiler."""
+    """A user's repository with the given sources, and a build directory with the list of compile commands."""
 
     def __init__(self, directory, sources):
         self.directory = pathlib.Path(directory)

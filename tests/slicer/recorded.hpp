@@ -1,6 +1,6 @@
 /// \file
-/// Numbers that record their reads and writes, with the iterations of the loops in which they
-/// occur.
+/// Numbers that record their reads and writes, together with the loop iterations in which these
+/// accesses occur.
 
 #pragma once
 

@@ -35,7 +35,7 @@ class Reference:
 
 @dataclasses.dataclass
 class Statement:
-    """An assignment `to = sum of reads`, or an update `to += ...`, also under a condition, `atomic` or `critical`."""
+    """An assignment `to = sum of reads`, or an update `to += ...`, possibly under a condition, `atomic` or `critical`."""
 
     to: Reference
     reads: list
@@ -70,7 +70,7 @@ class Loop:
     clauses: dict = dataclasses.field(default_factory=dict)  # the kind of clause for each variable name
 
     def pragma(self, combined=None):
-        """The directive, combined with `parallel` and further clauses if there are any."""
+        """The directive. If `combined` is given, the directive is `parallel for` with these clauses first."""
         words = ["#pragma omp for" if combined is None else f"#pragma omp parallel for {combined}".strip()]
         words += ["collapse(2)"] * self.is_collapsed
         words += [f"schedule({self.schedule})"] * bool(self.schedule)
@@ -131,7 +131,7 @@ class Run:
         self.region, self.sizes = region, {"n": n, "m": m}
         self.accesses, self.broken = [], set()
         self.phase = self.construct = 0
-        self.copies = dict(region.private)  # the copies of each thread, and whether they have a value
+        self.copies = dict(region.private)  # private variables, and whether each thread's copy has a value
         self.written_in = {}  # the loop whose iterations wrote a private variable last
         self.stale = {}  # shared variables whose value a loop would have changed
         self.items(region.items)

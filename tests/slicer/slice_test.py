@@ -393,7 +393,7 @@ class Recorded:
         self.memory = {}
 
     def touch(self, statement, point, reads, writes, number=None):
-        """Records a statement at a point that reads some cells and then writes others; a cell is an array and its
+        """Records that the statement at a point reads some cells and then writes some cells; a cell is an array and its
         subscripts."""
         here = (statement, point)
         self.points.add(here)
@@ -600,7 +600,7 @@ def stages():
 
 
 def only_json():
-    """Checks that --json prints nothing else, and that a file gets the same text."""
+    """Checks that --json prints only the JSON text, and that a file gets the same text."""
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory, "found.json")
         result = run("--check", "--json", path, SHOWN / "claims.cpp")

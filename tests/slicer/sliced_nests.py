@@ -10,7 +10,7 @@ SIZES = ", ".join(f"std::pair{{{n}L, {m}L}}" for n, m in ((0, 3), (1, 1), (2, 5)
 
 
 def subscript(random, counters):
-    """An affine subscript from 0 to 47, for counters from 0 to 8."""
+    """An affine subscript from 0 to 47, for at most three counters from 0 to 7."""
     factors = [random.choice((-1, 0, 1, 1, 2)) for _ in counters]
     least = 8 * sum(-factor for factor in factors if factor < 0)
     terms = [str(least + random.randrange(3))]
@@ -28,7 +28,7 @@ def value(random, counters):
 
 
 def bounds(random, counter, size, outer):
-    """The header of a loop whose counter stays between 0 and 8."""
+    """The header of a loop whose counter stays between 0 and 7."""
     first = random.choice(("0", "0", "1", *outer))
     last = random.choice((f"{counter} < {size}", f"{counter} < {size}", f"{counter} <= {size}", f"{counter} < std::min(n, m)",
                           f"{counter} != {size}" if first == "0" else f"{counter} < {size}",

@@ -56,7 +56,7 @@ def sliced(place, source, form):
 
 
 def same_results(seed, count):
-    """Yields random nests whose results differ in one of the two forms, for any numbers of slices."""
+    """Yields an error if the results of random nests differ in one of the two forms, for some numbers of slices."""
     with tempfile.TemporaryDirectory() as directory:
         place = pathlib.Path(directory)
         text = sliced_nests.file_of(random.Random(seed), count)
@@ -271,8 +271,8 @@ def difference(generated, manual, sizes, tolerance):
 def stages():
     """Yields programs generated from stages whose results differ from those of the manually written stages.
 
-    The results must agree in all bits, except for the bodies: the manually written stages compute roots differently and
-    add up the source bodies slice by slice. Therefore, 2000 roundings are allowed there; real errors are larger.
+    The results must agree in all bits, except for n-body: its manually written stages compute roots differently and
+    add up the source bodies slice by slice. Therefore, an error of 2000 roundings is allowed there; real errors are larger.
     """
     product = ("matmul/00_original/original.cpp", "for (std::size_t i = 0; i < rows")
     solve = ("triangular_solve/01_columns/columns.cpp", "for (std::size_t j = i + 1")

@@ -107,7 +107,7 @@ TEST_F(NumbersOfSlices, CountDigitZeroFirst) {
 
 // --- Kinds of cells
 
-/// An access of a piece of a program. The values that the piece has read determine the values that
+/// An access by a piece of a program. The values that the piece has read determine the values that
 /// it writes.
 struct Access {
   bool is_write;
@@ -115,7 +115,7 @@ struct Access {
 };
 using Piece = std::vector<Access>;
 
-/// Performs one access of a piece. `state` is a digest of the values that the piece has read.
+/// Performs one access by a piece. `state` is a digest of the values that the piece has read.
 void step(Memory& memory, const Access& access, Index& state) {
   const Variable cell(memory, {"c", access.cell});
   if (access.is_write)
@@ -217,8 +217,8 @@ TEST_F(Pieces, GiveTheSameInAnyOrderAndConcurrentlyIfTheConditionsHold) {
 
 class Nests : public Fresh {
  protected:
-  /// The arrays whose accesses violate condition (2) of the chapter: their iterations must not be
-  /// exchanged.
+  /// The arrays whose accesses violate condition (2) of the chapter: the order of the iterations
+  /// that access them must not change.
   static std::set<std::string> against(const Nest& nest) {
     const std::vector<Kinds> kinds = traced(nest);
     std::set<std::string> arrays;

@@ -1,5 +1,5 @@
 /// \file
-/// Checks advection against results from outside of its stages: advection_test PROGRAM [GTEST
+/// Checks advection against independent results: advection_test PROGRAM [GTEST
 /// OPTIONS].
 
 #include <fmt/format.h>
@@ -134,7 +134,7 @@ TEST(Sum, OfTheFieldStays) {
 /// The largest difference between the program's field and the exactly displaced wave, for n × n
 /// cells.
 double error_of(std::size_t n) {
-  // The wave moves by a quarter of the square: n steps of a quarter of a cell each.
+  // The wave moves by a quarter of the square's side: n steps of a quarter of a cell each.
   const NpyArray field = carried({"--set", fmt::format("rows={}", n), "--set",
                                   fmt::format("cols={}", n), "--set", fmt::format("steps={}", n)});
   const auto values = field.as_double();

@@ -1,11 +1,11 @@
 /// \file
 /// Checks a program of C = AᵀA against the theory of rounding errors: ata_test PROGRAM
-/// [general|whole]. With `general`, for a general matrix product, C need not be exactly symmetric.
-/// With `whole`, for a product of integers, the program refuses matrices that would lose too much
-/// when they are rounded to integers.
+/// [general|whole]. With `general`, for programs that use a general matrix product, C need not be
+/// exactly symmetric. With `whole`, for programs that round A to integers, matrices that would lose
+/// too much must be refused.
 ///
-/// References are computed here in long double, whose rounding errors are smaller by a factor of
-/// 2⁻¹¹.
+/// References are computed here in long double, whose rounding errors are 2¹¹ times as small as
+/// those of f64.
 
 #include <cblas.h>
 #include <fmt/format.h>
@@ -49,7 +49,7 @@ Matrix product_of(const Matrix& a) {
   return {a.cols, a.cols, c.as_double()};
 }
 
-/// Σ a(k, i) a(k, j) and Σ |a(k, i)| |a(k, j)| for i <= j.
+/// The sums over k of a(k, i) a(k, j) and of |a(k, i)| |a(k, j)|, for i <= j.
 struct Sums {
   long double value, magnitude;
 };
@@ -129,7 +129,8 @@ class Bound : public testing::Test {
 
 TEST_F(Bound, HoldsForEveryShape) {
   for (const auto& [rows, cols] : shapes) {
-    // In a small matrix, more than a quarter of the values may happen to be small.
+    // With normal(), more than a quarter of a column's values may happen to be small if the column
+    // has few rows. Programs that round A to integers refuse such a column.
     const bool in_short = whole && rows < 90;
     expect_within_bound(
         matrix_of(rows, cols, [&](auto, auto) { return in_short ? short_normal() : normal(); }));

@@ -3,8 +3,8 @@
 /// [inverted]. With `inverted`, for programs that multiply by inverses of diagonal tiles, another
 /// bound is used.
 ///
-/// Residuals are computed here in long double, whose rounding errors are smaller by a factor of
-/// 2⁻¹¹.
+/// Residuals are computed here in long double, whose rounding errors are 2¹¹ times as small as
+/// those of f64.
 
 #include <fmt/format.h>
 #include <lapacke.h>
@@ -70,8 +70,8 @@ long double gamma(std::size_t n, const std::string& precision) {
   return nu / (1 - nu);
 }
 
-/// The sum of products of rows i and j of L up to a column, and the sum of the products'
-/// magnitudes.
+/// The sum of the products of rows i and j of L in columns 0 to last - 1, and the sum of the
+/// products' magnitudes.
 struct Sums {
   long double value = 0, magnitude = 0;
 };
@@ -118,7 +118,7 @@ testing::AssertionResult is_within_bound(const Matrix& a, const Matrix& l,
   return testing::AssertionSuccess();
 }
 
-/// The magnitudes |L⁻¹| for the diagonal block of L from row and column `first` up to `last`.
+/// The magnitudes |L⁻¹| for the diagonal block of L in rows and columns `first` to last - 1.
 LongNumbers inverse_sizes(const Matrix& l, std::size_t first, std::size_t last) {
   const std::size_t size = last - first;
   LongNumbers inverse(size * size);
@@ -134,11 +134,11 @@ LongNumbers inverse_sizes(const Matrix& l, std::size_t first, std::size_t last) 
 
 /// Whether |A - L Lᵀ| is within the bound for programs that multiply by inverses. The rows of a
 /// panel are X̂ c, with X̂ the computed inverse of the diagonal tile and c a partially updated row
-/// of A. |L X̂ - I| is within γ |L| |X̂| (Du Croz and Higham, "Stability of Methods for Matrix
-/// Inversion", IMA Journal of Numerical Analysis 12, 1992, method 1). A row of the panel times the
-/// tile therefore has an error of 2 γ (|L| |L⁻¹| |c|), in addition to the errors of earlier
-/// products. The bound also holds for programs that invert only diagonal blocks of the tile,
-/// because the inverse of such a block is a block of the tile's inverse.
+/// of A. With L as the tile, |L X̂ - I| is within γ |L| |X̂| (Du Croz and Higham, "Stability of
+/// Methods for Matrix Inversion", IMA Journal of Numerical Analysis 12, 1992, method 1). A row of
+/// the panel times the tile therefore has an error of at most 2 γ |L| |L⁻¹| |c|, in addition to the
+/// errors of earlier products. The bound also holds for programs that invert only diagonal blocks
+/// of the tile, because the inverse of such a block is a block of the tile's inverse.
 testing::AssertionResult is_within_inverted_bound(const Matrix& a, const Matrix& l,
                                                   const std::string& precision) {
   if (auto result = is_factor(a, l); !result) return result;
@@ -173,7 +173,7 @@ testing::AssertionResult is_right(const Matrix& a, const Matrix& l, const std::s
   return inverted ? is_within_inverted_bound(a, l, precision) : is_within_bound(a, l, precision);
 }
 
-/// The factor and the status of LAPACK for a matrix, in f64 or in f32.
+/// The factor that LAPACK computes for a matrix, in f64 or in f32, and LAPACK's status.
 std::pair<Matrix, lapack_int> by_lapack(const Matrix& a, const std::string& precision) {
   Matrix l = a;
   for (std::size_t i = 0; i < a.n; ++i)
@@ -189,7 +189,7 @@ std::pair<Matrix, lapack_int> by_lapack(const Matrix& a, const std::string& prec
   return {std::move(l), info};
 }
 
-/// Sizes around multiples of warps and tiles, primes, and a random size.
+/// Sizes around multiples of the sizes of warps and tiles, primes, and a random size.
 std::vector<std::size_t> sizes(std::mt19937_64& random) {
   return {1,  2,   3,   7,   31,  32,  33,  63,  64,  65,
           97, 127, 128, 129, 191, 193, 255, 256, 257, 1 + random() % 400};
@@ -216,7 +216,7 @@ class Residual : public testing::Test {
     return a;
   }
 
-  /// G Gᵀ / n for a random square matrix G, with a little more on the diagonal.
+  /// G Gᵀ / n for a random square matrix G, plus `more` on the diagonal.
   Matrix random_matrix(std::size_t n, double more = 0.01) {
     Matrix g{n, Numbers(n * n)};
     for (double& element : g.elements) element = normal();
@@ -254,7 +254,7 @@ class Residual : public testing::Test {
   void expect_refused(const Matrix& a, std::size_t at) {
     for (const char* precision : {"f64", "f32"}) expect_refused(a, at, precision);
   }
-  /// Performs the check of expect_refused() in only one precision, for tests of many positions.
+  /// Performs the check of expect_refused() in one random precision, for tests of many positions.
   void expect_refused_in_one(const Matrix& a, std::size_t at) {
     expect_refused(a, at, random()() % 2 == 0 ? "f64" : "f32");
   }
@@ -338,7 +338,7 @@ TEST_F(Residual, OfIntegersIsZero) {
       for (std::size_t j = i > 20 ? i - 20 : 0; j < i; ++j)
         l(i, j) = i - j == 1 || random()() % 5 == 0 ? static_cast<double>(random()() % 3) - 1 : 0;
     }
-    // The inverse of such a tile also contains integers, which soon become large.
+    // The inverse of a tile of this L also has integer elements, which soon become large.
     if (inverted)
       for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < i; ++j)
@@ -351,9 +351,9 @@ TEST_F(Residual, OfIntegersIsZero) {
   }
 }
 
-/// If two factors of A + ΔA and A + ΔA' keep the bound of the residual, they differ by L times the
-/// lower triangle of L⁻¹ (ΔA - ΔA') L⁻ᵀ, to first order. Three times the bound allows for terms of
-/// higher order.
+/// To first order, the factors of A + ΔA and A + ΔA' differ by L times the lower triangle, with
+/// half of the diagonal, of L⁻¹ (ΔA - ΔA') L⁻ᵀ. |ΔA| and |ΔA'| are within the bound of the
+/// residual. Three times this bound, instead of twice, allows for terms of higher order.
 TEST_F(Residual, LeavesTheFactorOfLapack) {
   for (const std::size_t n : {1, 2, 33, 129, 200})
     for (const std::string precision : {"f64", "f32"}) {
@@ -363,7 +363,7 @@ TEST_F(Residual, LeavesTheFactorOfLapack) {
       const Matrix l = factor(a, precision);
       ASSERT_EQ(l.n, n);
       const LongNumbers inverse = inverse_sizes(expected, 0, n);
-      LongNumbers m(n * n), lower(n * n);  // |L⁻¹| |L|, and the lower triangle of its square
+      LongNumbers m(n * n), lower(n * n);  // M = |L⁻¹| |L|, and the lower triangle of M Mᵀ
       const long double bound = (inverted ? 9 : 3) * gamma(n + 4, precision);
       for (std::size_t i = 0; i < n; ++i)
         for (std::size_t k = 0; k <= i; ++k)
@@ -408,7 +408,7 @@ TEST_F(Residual, IsNotComputedWhereAnOffDiagonalElementIsTooLarge) {
   }
 }
 
-/// Integers: the Schur complement is exactly zero, without rounding.
+/// The elements are integers, and the pivot is exactly zero, without rounding.
 TEST_F(Residual, IsNotComputedWhereAPivotIsZero) {
   constexpr std::size_t n = 140;
   for (const std::size_t at : {0, 1, 31, 32, 63, 64, 65, 127, 128, 139}) {
@@ -423,7 +423,7 @@ TEST_F(Residual, IsNotComputedWhereAPivotIsZero) {
   }
 }
 
-/// G Gᵀ for a matrix G of integers with fewer columns than rows: the sums of the pivots need no
+/// G Gᵀ for a matrix G of integers with fewer columns than rows: the pivots are computed without
 /// rounding.
 TEST_F(Residual, IsNotComputedOfASemidefiniteMatrix) {
   for (const std::size_t n : {2, 40, 100, 150}) {
@@ -434,7 +434,7 @@ TEST_F(Residual, IsNotComputedOfASemidefiniteMatrix) {
   }
 }
 
-/// A stage without a root continues with NaN, and must terminate.
+/// A stage that divides by a zero pivot continues with NaN. It must terminate all the same.
 TEST_F(Residual, IsNotComputedOfAMatrixOfZeros) {
   expect_refused(matrix_of(150, [](std::size_t, std::size_t) { return 0; }), 0);
 }
@@ -468,7 +468,7 @@ using Gpus = Residual;
 using CpuDevices = Residual;
 using Peers = Residual;
 
-/// The minimum number of bytes that a program needs, as its refusal of a budget reports.
+/// The minimum number of bytes that a program needs, as it reports when it refuses a budget.
 double smallest_budget(const Matrix& a, const std::string& precision) {
   const Directory directory;
   const ProcessResult result =
@@ -497,7 +497,7 @@ TEST_F(Budget, OfAnySizeLeavesASmallResidual) {
 
 TEST_F(Budget, OfTheSmallestSlicesIsEnoughAndLessIsRefused) {
   const Matrix a = well_conditioned(300);
-  const double rows = 320, block = 64;  // two slices of 64 columns, and two segments below both
+  const double rows = 320, block = 64;  // two slices of 64 columns, and two segments below
   for (const std::string precision : {"f64", "f32"}) {
     const double least = smallest_budget(a, precision);
     EXPECT_EQ(least, (precision == "f64" ? 8 : 4) * block *
@@ -522,7 +522,7 @@ TEST_F(Budget, IsAllThatADeviceMustHave) {
   }
 }
 
-/// A pivot that is not positive, in the last slice and in the first.
+/// A pivot that is not positive in the first slice, and one in the last slice.
 TEST_F(Budget, LeavesNoBlockWaitingAtANegativePivot) {
   for (const std::size_t at : {3, 250}) {
     Matrix a = well_conditioned(300);
@@ -536,7 +536,7 @@ TEST_F(Budget, LeavesNoBlockWaitingAtANegativePivot) {
 
 Arguments with_gpus(int gpus) { return {"--set", fmt::format("gpus={}", gpus)}; }
 
-/// Programs for the CPU device use a given number of devices; other programs use the first GPU.
+/// Programs for the CPU device use up to four devices; other programs use one GPU, and all GPUs.
 TEST_F(Gpus, InAnyNumberGiveTheSameDigits) {
   const int most = program.ends_with("-cpu") ? 4 : 1;
   const ProcessOptions options{.environment = {fmt::format("CUDA_ON_CPU_DEVICES={}", most)}};

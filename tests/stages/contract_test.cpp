@@ -52,7 +52,7 @@ struct Solved {
   json record;
 };
 
-/// Solves with a program; the test fails if the program does.
+/// Solves with a program; the test fails if the program fails.
 Solved solve(const std::string& by, Arguments arguments, const ProcessOptions& options = {}) {
   const Directory directory;
   arguments.insert(arguments.begin(), by);
@@ -243,7 +243,7 @@ std::vector<NpyArray> random_inputs(std::mt19937_64& random, int draw) {
   std::map<std::string, std::size_t> known;
   std::vector<NpyArray> arrays;
   for (const Input& input : inputs()) {
-    // Inputs that a limit may exclude have more dimensions than the minimum.
+    // A limit of the program may exclude inputs with more dimensions than the minimum.
     const bool any_rank = description().at("limits").empty() && draw % 2 == 1;
     std::vector<std::size_t> shape(any_rank ? input.greatest_rank : input.rank);
     for (std::size_t& extent : shape) extent = 1 + random() % 40;
@@ -274,14 +274,14 @@ std::string shapes_of(const std::vector<NpyArray>& arrays) {
   return text;
 }
 
-/// A number between the smallest allowed value and a slightly larger value.
+/// A random number among the `range` smallest allowed values.
 long random_number(const json& parameter, unsigned range, std::mt19937_64& random) {
   const long min = parameter.at("min").get<long>(), max = std::lround(most_of(parameter));
   return std::min(max, min + static_cast<long>(random() % range));
 }
 
-/// Small random values for the integers that must be positive, which determine the size of the
-/// problem.
+/// Small random values for the integer parameters that must be positive. These parameters determine
+/// the size of the problem.
 json small_sizes(std::mt19937_64& random) {
   json sizes = json::object();
   for (const auto& parameter : description().at("parameters"))
@@ -310,8 +310,9 @@ json random_sizes(std::mt19937_64& random) {
   return small_sizes(random);  // the smallest allowed values already make a large problem
 }
 
-/// Random values of the other integers. The number of GPUs and the width of halos are excluded,
-/// because the machine may have too few GPUs, and the problem may be too small for a wide halo.
+/// Random values of the integer parameters whose minimum is not positive. The number of GPUs and
+/// the width of halos are excluded, because the machine may have too few GPUs, and the problem may
+/// be too small for a wide halo.
 json random_choices(std::mt19937_64& random) {
   json choices = json::object();
   for (const auto& parameter : description().at("parameters"))
@@ -322,8 +323,8 @@ json random_choices(std::mt19937_64& random) {
   return choices;
 }
 
-/// Compares the solution with stage zero's solution, or the refusal if stage zero finds no
-/// solution.
+/// Compares the solution with stage zero's solution. If stage zero finds no solution, checks that
+/// the program refuses the problem, too.
 void expect_match_or_refusal(Arguments arguments, const std::string& precision) {
   Arguments asked{stage_zero};
   asked.insert(asked.end(), arguments.begin(), arguments.end());
@@ -336,7 +337,7 @@ TEST(RandomProblem, MatchesStageZeroOnRandomSizesAndInputs) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
   std::mt19937_64 random(seed);
-  // With sanitizers, only the draws with a single row and with the smallest extents are tested.
+  // With sanitizers, only draws 1 and 3, which have minimal extents, are tested.
   for (int draw = SANITIZED ? 1 : 0; draw < 4; draw += SANITIZED ? 2 : 1) {
     const Directory directory;
     const std::vector<NpyArray> arrays = random_inputs(random, draw);
@@ -499,7 +500,7 @@ TEST(BadInput, InEveryParameterIsRefused) {
   }
 }
 
-/// The sizes of a problem: integers that are positive in the smallest data set.
+/// The sizes of a problem: the integer parameters that are positive in the smallest data set.
 std::vector<std::pair<std::string, json>> sizes() {
   std::vector<std::pair<std::string, json>> sizes;
   const json& tiny = description().at("datasets").at("tiny");
@@ -524,7 +525,7 @@ TEST(Memory, ThatIsNotThereIsRefused) {
   for (const auto& [name, parameter] : sizes())
     arguments.insert(arguments.end(),
                      {"--set", fmt::format("{}={}", name, std::lround(most_of(parameter)))});
-  // A stage may have its own limit, and name this limit in the refusal.
+  // A stage may have its own limit, which it then names in the refusal.
   const ProcessResult result = run(arguments);
   if (result.status == 2)
     expect_refusal(result, 2, {"at most"});
@@ -697,7 +698,7 @@ TEST(BadInput, OfShapesThatDoNotFitIsRefused) {
 
 // --- Output that cannot be written
 
-/// Arguments for the test case with the shortest solve.
+/// Arguments for the smallest test case, followed by `more`.
 Arguments smallest_and(const Arguments& more) {
   Arguments arguments = settings_of(description().at("test_cases").at("smallest"));
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -750,8 +751,8 @@ void choose_tests() {
   if (SANITIZED || device != "cpu") leave_out("Record.ContainsTheMemoryOfArrays");
   // All programs share the code that refuses bad input, so one program is enough for sanitizers.
   if (SANITIZED && program != stage_zero) leave_out("BadInput.*");
-  // The processor has no shared memory that limits the length of a system, and arrays beyond this
-  // limit are large.
+  // On the processor, systems that exceed the shared memory of a GPU are not a special case, and
+  // their arrays are large.
   if (device == "cpu")
     leave_out(SANITIZED ? "*beyond_shared_memory*"
                         : "*beyond_shared_memory_f32:*Threads*beyond_shared_memory");

@@ -106,9 +106,9 @@ Numbers autocorrelations_of(const Numbers& alpha) {
 long double residual(const Numbers& r, const Numbers& y) {
   const std::size_t n = y.size();
   const LongNumbers numbers(y.begin(), y.end());
-  LongNumbers rows(r.rend() - static_cast<std::ptrdiff_t>(n), r.rend());  // the last row of T, and
-  rows.insert(rows.end(), r.begin() + 1, r.begin() + static_cast<std::ptrdiff_t>(n));  // the first
-                                                                                       // row
+  // The last row of T, followed by the first row without its first element.
+  LongNumbers rows(r.rend() - static_cast<std::ptrdiff_t>(n), r.rend());
+  rows.insert(rows.end(), r.begin() + 1, r.begin() + static_cast<std::ptrdiff_t>(n));
   long double error = 0, norm = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const auto row = rows.end() - static_cast<std::ptrdiff_t>(n + i);
@@ -122,8 +122,8 @@ long double residual(const Numbers& r, const Numbers& y) {
 
 /// A bound for the residual that rounding causes. Cybenko ("The numerical stability of the
 /// Levinson-Durbin algorithm for Toeplitz systems of equations", SIAM J. Sci. Stat. Comput. 1(3),
-/// 1980) bounds the residual by the product of 1 + |alpha_k| times a power of n. If positive and
-/// negative errors are equally frequent, this power becomes √n.
+/// 1980) bounds the residual by the product of all 1 + |alpha_k| times a power of n. If positive
+/// and negative errors are equally frequent, this power becomes √n.
 long double residual_bound(const Numbers& alpha, const std::string& precision) {
   long double product = 1;
   for (const double a : alpha) product *= 1 + std::abs(a);

@@ -30,7 +30,7 @@ Elements<double> prices(std::vector<std::string> arguments,
   return result.status == 0 ? read_npy(directory / "prices.npy").as_double() : Elements<double>{};
 }
 
-// These prices were published with the benchmark, and were computed in single precision.
+// These prices were published with the benchmark and computed in single precision.
 const Elements<double> published_small{
     0.0300001, 0.0290001, 0.0280001, 0.0270001, 0.026,     0.0251064, 0.0247889, 0.0244714,
     0.0241539, 0.0238364, 0.0235189, 0.0232014, 0.0228839, 0.0225664, 0.0222744, 0.02199};
@@ -114,7 +114,7 @@ std::vector<double> solve(Matrix a, std::vector<double> b) {
   return b;
 }
 
-/// shift · 1 + factor · variance(row) · D
+/// The matrix shift · I + factor · variance(row) · D.
 template <typename Variance>
 Matrix shifted(double shift, double factor, Variance variance, const Matrix& d, std::size_t n) {
   Matrix a(n * n);

@@ -1,5 +1,5 @@
 /// \file
-/// Checks matrix products against results from outside of the stages: matmul_test PROGRAM [GTEST
+/// Checks matrix products against independent results: matmul_test PROGRAM [GTEST
 /// OPTIONS].
 ///
 /// If a program has slices, the tests also check that the slices respect a budget. A program has
@@ -96,7 +96,7 @@ Arguments many_slices(const Shape& shape) {
 double more_roundings() { return program.find("split_tf32") == std::string::npos ? 0 : 14; }
 
 /// Checks each element against the standard bound of a sum of m rounded products: m u / (1 - m u)
-/// times the sum of the products' magnitudes. This sum is computed here in long double.
+/// times the sum of the products' magnitudes. Both sums are computed here in long double.
 template <typename T>
 void expect_sums(const NpyArray& c, const Elements<T>& a, const Elements<T>& b, const Shape& shape,
                  double u) {
@@ -140,7 +140,7 @@ TEST(Product, IsASumOfRoundedProductsInF64) { expect_products<double>("f64", 0x1
 TEST(Product, IsASumOfRoundedProductsInF32) { expect_products<float>("f32", 0x1p-24); }
 
 /// Checks long sums, and shapes with more tiles than a stage processes at once. The elements are
-/// positive, so their errors do not cancel.
+/// positive, so the terms of a sum do not cancel.
 template <typename T>
 void expect_large_products(const std::string& precision, double u) {
   if (!offers(precision)) return;
@@ -170,7 +170,7 @@ TEST(Product, OfManyPositiveNumbersIsSuchASumInF32) {
   expect_large_products<float>("f32", 0x1p-24);
 }
 
-/// Integers have exact products and sums.
+/// The products and sums of these integers are exact.
 TEST(Product, OfIntegersIsExact) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
@@ -299,7 +299,7 @@ matmul::Problem problem_of(std::mt19937_64& random) {
   return problem;
 }
 
-/// The size in bytes of `buffers` sets of buffers.
+/// The size in bytes of `buffers` sets of buffers for slices of rows × cols elements.
 double bytes_of(const matmul::Problem& problem, std::size_t rows, std::size_t cols,
                 std::size_t buffers) {
   const auto r = static_cast<double>(rows), c = static_cast<double>(cols);
@@ -353,8 +353,8 @@ TEST(Slices, RunAlongRowsFirst) {
   EXPECT_EQ(slices(5).cols, 4u);
 }
 
-/// Among all cuts for which the sets of buffers fit into the budget, none transfers fewer elements
-/// of A and B than the chosen cut.
+/// Among all cuts into enough slices for which the sets of buffers fit into the budget, none
+/// transfers fewer elements of A and B than the chosen cut.
 TEST(Slices, FitIntoTheBudgetAndMoveTheLeast) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
@@ -370,8 +370,8 @@ TEST(Slices, FitIntoTheBudgetAndMoveTheLeast) {
     expect_each_cell_once(problem, slices);
     EXPECT_LE(bytes_of(problem, slices.rows, slices.cols, buffers), problem.budget);
     const std::size_t moved = slices.sn * l + slices.sl * n;
-    // If a side is cut into s slices of length ⌈l / s⌉, fewer than half of the slices are empty.
-    // Empty slices are left out.
+    // If a side of length l is cut into s slices of length ⌈l / s⌉, fewer than half of the slices
+    // are empty. Empty slices are left out.
     EXPECT_GE(4 * slices.count(), std::min(l * n, least));
     for (std::size_t sl = 1; sl <= l; ++sl)
       for (std::size_t sn = 1; sn <= n; ++sn) {
@@ -395,7 +395,7 @@ TEST(Slices, ThatExceedTheBudgetAreRefused) {
 
 // --- Panels
 
-/// The size in bytes of panels of A and B and of two slices.
+/// The size in bytes of the given numbers of panels of A and of B, and of two slices.
 double bytes_of(const matmul::Problem& problem, const matmul::Slices& slices, std::size_t of_a,
                 std::size_t of_b) {
   const auto r = static_cast<double>(slices.rows), c = static_cast<double>(slices.cols);
@@ -403,8 +403,9 @@ double bytes_of(const matmul::Problem& problem, const matmul::Slices& slices, st
   return 8 * ((rows + cols) * static_cast<double>(problem.m) + 2 * r * c);
 }
 
-/// The panels of A form as few groups as possible, so that a group and two panels of B still fit
-/// into the budget. The number of panels of B on the device is the largest that fits.
+/// The panels of A form as few groups as possible, provided that a group and two panels of B fit
+/// into the budget. If there are several groups, the number of panels of B on the device is the
+/// largest that fits.
 TEST(Panels, FillTheBudget) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));
@@ -550,7 +551,7 @@ TEST(Budget, IsTheMemoryOfTheDeviceWhereNoneIsGiven) {
   const auto whole = [&](std::size_t, std::size_t) { return static_cast<double>(random() % 7); };
   const NpyArray a = matrix<double>(150, 40, whole), b = matrix<double>(40, 130, whole);
   const NpyArray in_slices =
-      product(a, b, {}, {.environment = {"CUDA_ON_CPU_MEMORY=40000"}});  // of 251200 bytes in total
+      product(a, b, {}, {.environment = {"CUDA_ON_CPU_MEMORY=40000"}});  // of 245600 bytes in total
   EXPECT_EQ(in_slices.as_double(), product(a, b).as_double());
   expect_refusal(run({"--set", "m=3000"}, {.environment = {"CUDA_ON_CPU_MEMORY=40000"}}), 3,
                  {"the free device memory is 35000 bytes", "a slice of 1 × 1 takes"});
@@ -558,7 +559,7 @@ TEST(Budget, IsTheMemoryOfTheDeviceWhereNoneIsGiven) {
 
 // --- A device that fails
 
-/// The CPU device can simulate a device failure at any kernel or copy. Libraries may launch only
+/// The CPU device can simulate a device failure at any kernel or copy. Libraries may launch only a
 /// few kernels.
 TEST(CpuDevice, ThatFailsDuringASolveIsReportedInASentence) {
   for (const int at : {1, 2, 4, 7, 20}) {
@@ -574,7 +575,7 @@ TEST(CpuDevice, ThatFailsDuringASolveIsReportedInASentence) {
 
 // --- The number of GPUs, which does not change any digit
 
-/// Programs for the CPU device use a given number of devices; other programs use the first GPU.
+/// Programs for the CPU device use up to four devices; other programs use one GPU, and all GPUs.
 TEST(Gpus, InAnyNumberGiveTheSameDigits) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));

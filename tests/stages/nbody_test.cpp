@@ -1,5 +1,5 @@
 /// \file
-/// Checks bodies against results from outside of the stages: nbody_test PROGRAM [GTEST OPTIONS].
+/// Checks n-body against independent results: nbody_test PROGRAM [GTEST OPTIONS].
 
 #include "../../stages/nbody/nbody.hpp"
 
@@ -28,7 +28,7 @@ constexpr Real pi = std::numbers::pi_v<Real>;
 
 std::string program;
 
-/// A body; its values are given in f64.
+/// A body; the program reads its values in f64.
 struct Body {
   Real mass;
   Point x, v;
@@ -514,7 +514,7 @@ TEST(Budget, IsTheMemoryOfTheDeviceWhereNoneIsGiven) {
   EXPECT_EQ(directory.files(), Arguments{"bodies.npy"});
 }
 
-/// Programs for the CPU device use a given number of devices; other programs use the first GPU.
+/// Programs for the CPU device use up to four devices; other programs use one GPU, and all GPUs.
 TEST(Gpus, InAnyNumberGiveTheSameDigits) {
   const unsigned seed = fresh_seed();
   SCOPED_TRACE(fmt::format("STAIRCASE_TEST_SEED={}", seed));

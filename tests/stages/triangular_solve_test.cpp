@@ -5,8 +5,8 @@
 /// halves, and `precomputed` for programs that also multiply the block on the left of the diagonal
 /// by the inverse.
 ///
-/// Residuals are computed here in long double, whose rounding errors are smaller by a factor of
-/// 2⁻¹¹.
+/// Residuals are computed here in long double, whose rounding errors are 2¹¹ times as small as
+/// those of f64.
 
 #include <fmt/format.h>
 #include <lapacke.h>
@@ -71,8 +71,8 @@ long double gamma(std::size_t n, const std::string& precision) {
   return nu / (1 - nu);
 }
 
-/// The product of row i from column `first` up to `last` and the unknowns there, and the sum of the
-/// magnitudes of its terms.
+/// The sum of the products of L's elements in row i, columns `first` to last - 1, with the
+/// unknowns, and the sum of the products' magnitudes.
 struct Sums {
   long double value = 0, magnitude = 0;
 };
@@ -87,7 +87,7 @@ Sums product(const System& system, std::size_t i, std::size_t first, std::size_t
   return sums;
 }
 
-/// The inverse of the diagonal block from row and column `first` up to `last`.
+/// The inverse of the diagonal block in rows and columns `first` to last - 1.
 LongNumbers inverse(const System& system, std::size_t first, std::size_t last) {
   const std::size_t size = last - first;
   LongNumbers inverse(size * size);
@@ -101,7 +101,7 @@ LongNumbers inverse(const System& system, std::size_t first, std::size_t last) {
   return inverse;
 }
 
-/// The product |L| |L⁻¹| |c| for a diagonal block.
+/// The product |L| |L⁻¹| |c| for the diagonal block that begins in row `first`.
 LongNumbers spread(const System& system, std::size_t first, const LongNumbers& c) {
   const std::size_t size = c.size();
   const LongNumbers of_block = inverse(system, first, first + size);
@@ -168,12 +168,13 @@ testing::AssertionResult is_within_bound(const System& system, const Numbers& x,
 /// partially updated part of b. The inverse X̂ satisfies |L X̂ - I| <= γ |L| |X̂| (Du Croz and
 /// Higham, "Stability of Methods for Matrix Inversion", IMA Journal of Numerical Analysis 12, 1992,
 /// method 1). The bound is γ_n (|c| + |L| |x|) + 2 γ |L| |L⁻¹| |c|, where L in the last term is the
-/// diagonal block. Here, X̂ is computed with divisions instead of multiplications, for which three
-/// more roundings are allowed. If blocks are inverted by halves, one of the two factors |L| |L⁻¹|
-/// is replaced by the E of left_by_halves(). If the block N on the left of the diagonal is
-/// multiplied by the inverse, unknowns are X̂ c' + fl(-X̂ N) x'. In the last term, |c'| + |N| |x'|
-/// then replaces |c|, because c may cancel, and one of the two γ covers sums of 64 and of 128
-/// terms.
+/// diagonal block. The programs compute X̂ with divisions instead of multiplications, for which
+/// three more roundings are allowed. The last term counts γ |L| |L⁻¹| |c| twice. If blocks are
+/// inverted by halves, γ E |c| replaces one of these two products, with the E of left_by_halves().
+/// If the block N on the left of the diagonal is multiplied by the inverse, unknowns are X̂ c' +
+/// fl(-X̂ N) x', where x' are the unknowns of the previous block and c' = c + N x'. In the other
+/// product, |c'| + |N| |x'| then replaces |c|, because c may cancel, and γ covers sums of 64 and of
+/// 128 terms.
 testing::AssertionResult is_within_inverted_bound(const System& system, const Numbers& x,
                                                   const std::string& precision) {
   const std::size_t n = system.size();
@@ -227,7 +228,7 @@ bool takes_one_side() {
   return nlohmann::json::parse(described.out).at("limits").contains("rhs");
 }
 
-/// Sizes around multiples of warps and blocks, primes, and a random size.
+/// Sizes around multiples of the sizes of warps and blocks, primes, and a random size.
 std::vector<std::size_t> sizes(std::mt19937_64& random) {
   return {1, 2, 3, 31, 32, 33, 63, 64, 65, 97, 127, 128, 129, 257, 383, 509, 1 + random() % 400};
 }
@@ -362,7 +363,7 @@ TEST_F(Residual, IsNotComputedWithinABudgetForNoPanel) {
   }
 }
 
-/// Integers with ones on the diagonal: no operation rounds.
+/// Integers with 1 or -1 on the diagonal: no operation rounds.
 TEST_F(Residual, OfIntegersIsZero) {
   for (const std::size_t n : {1, 2, 33, 130, 300}) {
     Numbers x(n);
@@ -372,7 +373,8 @@ TEST_F(Residual, OfIntegersIsZero) {
     for (double& value : x) value = static_cast<double>(random()() % 9) - 4;
     for (std::size_t i = 0; i < n; ++i)
       system.b[i] = static_cast<double>(product(system, i, 0, i + 1, x).value);
-    // The inverse of such a block also contains integers, which are as large as several million.
+    // The elements of the inverse of such a block are integers, too. They are as large as several
+    // million.
     for (const std::string& precision : inverted ? Arguments{"f64"} : Arguments{"f64", "f32"})
       EXPECT_EQ(solve(system, precision), x) << n << " unknowns in " << precision;
   }
@@ -439,8 +441,9 @@ class Sides : public Residual {
   }
 };
 
-/// Sizes around warps and blocks, with more or fewer right-hand sides than unknowns. Libraries
-/// multiply at least by the inverses of pivots, which adds one rounding compared with a division.
+/// Sizes around those of warps and blocks, with more or fewer right-hand sides than unknowns.
+/// Libraries multiply at least by the inverses of pivots, which adds one rounding compared with a
+/// division.
 TEST_F(Sides, AreSolvedEachWithinItsBound) {
   const bool of_library = program.find("baseline") != std::string::npos;
   const auto check = of_library ? is_within_inverted_bound : is_right;
@@ -499,8 +502,8 @@ TEST_F(Residual, HasTheShapeOfTheRightHandSide) {
   EXPECT_EQ(x.as_double(), solve(system, "f64"));
 }
 
-/// The transpose of L is an upper triangle. With its equations in reverse order it is a lower
-/// triangle again, so the same bound holds.
+/// The transpose of L is an upper triangle. With its equations and unknowns in reverse order, it is
+/// a lower triangle again, so the same bound holds.
 TEST_F(Residual, OfTheTransposeIsSmall) {
   for (const std::size_t n : {1, 2, 33, 64, 65, 129, 200}) {
     const System system = well_conditioned(n);
@@ -516,7 +519,7 @@ TEST_F(Residual, OfTheTransposeIsSmall) {
   }
 }
 
-/// Integers with ones on the diagonal: no operation rounds, in either order.
+/// Integers with ones on the diagonal: no operation rounds.
 TEST_F(Residual, OfTheTransposeOfIntegersIsZero) {
   for (const std::size_t n : {2, 65, 130}) {
     Numbers x(n);

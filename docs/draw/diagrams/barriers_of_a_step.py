@@ -1,5 +1,5 @@
-"""A step of stage 18 of local volatility: the work between its two barriers and its two waits, and the data that
-these make visible."""
+"""A step of stage 18 of local volatility: the work between its two barriers and its two waits, and the data that the
+barriers and waits make visible."""
 
 from draw.canvas import BLUE, GREEN, ORANGE, SMALL
 

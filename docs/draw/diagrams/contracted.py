@@ -26,7 +26,7 @@ def array(canvas, x, y, colour, fill):
 
 
 def options(canvas, names):
-    """Draws three options with their arrays; those whose names are in ALIKE have the same contents."""
+    """Draws three options with their arrays; the arrays whose names are in ALIKE have the same contents."""
     for n, name in enumerate(names):
         canvas.text(PITCH * n + SIDE / 2, -10, name, SMALL)
         for k in range(3):

@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def middle(i, j):
-    """The centre of a cell, halo included."""
+    """The centre of a cell; the indices include the halo."""
     return CELL * (j + 0.5), CELL * (i + 0.5)
 
 
@@ -33,7 +33,7 @@ def draw_field(canvas):
 
 
 def draw_ways(canvas, is_straight):
-    """Draws the way of a value from a corner of the field to the opposite corner of the halo."""
+    """Draws the path of a value from a corner of the field to the opposite corner of the halo."""
     canvas.text(CELL * (SIDE / 2 + 1), -46, "05: from inside" if is_straight else "as in stage zero: from the halo", bold=True)
     draw_field(canvas)
     (x, y), (left, top) = middle(SIDE, SIDE), middle(0, 0)

@@ -1,4 +1,4 @@
-"""The two ways of an unknown to other thread blocks, in stage 18 of the triangular solve."""
+"""The two paths of an unknown to other thread blocks, in stage 18 of the triangular solve."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 

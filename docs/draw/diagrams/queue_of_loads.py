@@ -1,4 +1,4 @@
-"""The queue of a poll for unknowns, in stages 13 and 14 of the triangular solve."""
+"""The loads that delay a poll for unknowns, in stages 13 and 14 of the triangular solve."""
 
 from draw.canvas import BLUE, GREEN, INK, ORANGE, SMALL
 

@@ -215,7 +215,7 @@ LOOPS = ("line", "loop", "verdict", "source")
 
 
 def rows_of_loops(loops, sources):
-    """A row for each loop, marked if its iterations depend on each other."""
+    """A row for each loop, marked unless its iterations are independent."""
     for loop in loops:
         said = loop["verdict"] + (f": {loop['reason']}" if loop["reason"] else "")
         yield ([str(loop["line"]), loop["variable"], said, shortened(sources.line(sources.path, loop["line"]))],

@@ -32,7 +32,7 @@ inline void check(cudaError_t error) {
   std::exit(1);
 }
 
-// Computes C = AᵀA by `multiply` for a random A, and compares C with sums of the host.
+// Computes C = AᵀA with `multiply` for a random A, and compares C with sums that the host computes.
 // The arguments of the program are the numbers of rows and columns of A.
 template <typename Multiply>
 int check_product(int argc, char** argv, Multiply multiply) {

@@ -35,7 +35,7 @@ Operations copies_of(const CUgraphExec_st& executable, const Operations& begin,
       if (const auto other = copies.find(before.get()); other != copies.end())
         copy->after.push_back(other->second);
     give_number(*copy, recorded->number);
-    // The last operation before a recorded call of a rank is its arrival marker.
+    // The last operation before a recorded call of a rank is the arrival marker of this call.
     if (copy->meeting != nullptr) copy->meeting->join(OperationPointer(copy->after.back()), copy);
     all.push_back(copy);
     copies.emplace(recorded.get(), std::move(copy));
@@ -211,7 +211,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
                                  unsigned long long flags) {
   const Guard guard(runtime_mutex());
   if (executable == nullptr || graph == nullptr) return fail(cudaErrorInvalidValue);
-  // The caller allocates memory. A capture may forbid allocations to its own thread, or to all
+  // Instantiating a graph allocates memory. A capture may forbid this to its own thread, or to all
   // threads.
   for (const CUstream_st* stream : created_streams())
     if (stream->began_capture && forbids_allocations(*stream->capture)) {

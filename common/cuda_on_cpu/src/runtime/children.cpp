@@ -184,7 +184,8 @@ void put(std::vector<Child>& waiting, const Launch& launch) {
   waiting_launches() = waiting.size();
 }
 
-/// Runs an operation that a kernel launched. Operations that the child itself launches run next.
+/// Runs an operation that a kernel launched. Operations that this operation itself launches run
+/// next.
 bool run_child(const Child& child, std::vector<Child>& waiting, const CallOthers& call_others) {
   if (child.operation->kernel == nullptr) return child.operation->work(*child.operation);
   Launches launches;

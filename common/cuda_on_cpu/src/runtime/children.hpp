@@ -4,7 +4,7 @@
 ///
 /// The work that a kernel launches waits until the blocks of the kernel have ended. Then each
 /// operation and all its descendants run before the next operation; tail launches run last. A
-/// kernel cannot observe the difference, because it cannot wait for its launches.
+/// kernel cannot observe this order, because it cannot wait for its launches.
 
 #pragma once
 

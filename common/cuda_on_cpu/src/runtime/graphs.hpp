@@ -16,7 +16,7 @@
 
 namespace cuda_on_cpu {
 
-/// The parameters with which the program added a node.
+/// The parameters with which the program added a kernel node.
 struct KernelNode {
   cudaKernelNodeParams parameters;
   List<void*> arguments;  ///< addresses of the copies of the arguments

@@ -1,5 +1,5 @@
 /// \file
-/// The L2 cache and the other limits of a device, which programs can query and set.
+/// The L2 cache and the limits of a device, which programs can query and set.
 
 #pragma once
 

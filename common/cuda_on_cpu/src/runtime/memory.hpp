@@ -1,5 +1,6 @@
 /// \file
-/// Registers the memory of the CUDA runtime: on a device, pinned on the host, or managed.
+/// The allocations of the CUDA runtime: on a device, pinned or registered on the host, managed, or
+/// mapped.
 
 #pragma once
 

@@ -3,9 +3,9 @@
 /// matched with calls of other ranks when it enters the stream, or when the graph that recorded the
 /// call is launched.
 ///
-/// A transfer is an operation that is complete when all participating streams have reached it. The
-/// transfer moves the data. The reads and writes of a rank count as accesses by the operation of
-/// its own stream.
+/// A transfer is an operation that moves the data after all participating streams have reached
+/// their calls. The reads and writes of a rank count as accesses by the operation of its own
+/// stream.
 
 #include "nccl.h"
 
@@ -70,7 +70,8 @@ struct Clique {
 
   int size() const { return static_cast<int>(members.size()); }
 
-  std::vector<ncclComm_t> members;     ///< null if a rank has not joined or is destroyed
+  std::vector<ncclComm_t> members;     ///< null if a rank has not joined, or has destroyed its
+                                       ///< communicator
   std::vector<std::thread::id> users;  ///< the last calling thread of each rank
   int joined = 0;
   std::map<std::pair<int, int>, std::deque<Side>> sends, receives;  ///< unmatched requests, per
@@ -121,8 +122,8 @@ ncclResult_t cuda_failed(cudaError_t error) {
 
 // --- Matching of calls.
 
-/// Executes an operation for several streams after all of them have reached it, and before any of
-/// them continues.
+/// Adds an operation that is executed after all of several streams have reached their calls, and
+/// before any of them continues.
 void transfer(const std::vector<const Side*>& sides, std::function<void()> work) {
   auto moving = std::make_shared<Operation>();
   moving->work = [work = std::move(work)](const Operation&) {
@@ -206,7 +207,7 @@ bool are_alike(const Request& a, const Request& b) {
          a.operation == b.operation;
 }
 
-/// Executes a collective at which all ranks have arrived.
+/// Adds the transfer of a collective at which all ranks have arrived.
 void assemble(Clique& clique, const Gathering& gathering) {
   std::vector<const Side*> sides;
   std::vector<Request> requests;
@@ -333,8 +334,8 @@ struct Group {
 thread_local Group group;
 
 struct Registry {
-  std::map<std::string, std::shared_ptr<Clique>> cliques;  ///< communicators that some ranks have
-                                                           ///< not joined yet
+  std::map<std::string, std::shared_ptr<Clique>> cliques;  ///< communicators by their unique ids,
+                                                           ///< until a rank destroys its own
   std::vector<std::unique_ptr<ncclComm>> communicators;
   std::uint64_t ids = 0;
 };

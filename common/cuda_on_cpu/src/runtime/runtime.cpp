@@ -1,5 +1,5 @@
 /// \file
-/// The runtime's calls about devices and kernels.
+/// The runtime's calls for devices and kernels.
 
 #include <algorithm>
 #include <cstdio>

@@ -53,7 +53,7 @@ struct SharedEvent {
   bool is_of_others() const;
 
   std::unique_ptr<SharedFile> file;
-  EventRecords* records;  ///< null if no memory is left
+  EventRecords* records;  ///< null if the file cannot be mapped
 };
 
 /// Records an event of several processes after all operations of a stream. These operations are

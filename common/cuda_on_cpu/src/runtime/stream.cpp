@@ -64,7 +64,8 @@ struct Streams {
   std::uint32_t operations = 1;  // operation 0 represents the host before its first call
   std::deque<Time> times{Time{0, 0, {0}}};
   std::vector<std::uint32_t> host_clock{0};
-  std::vector<std::uint32_t> clock_of_all{0};  // clock of the host when no operation was pending
+  std::vector<std::uint32_t> clock_of_all{0};  // clock of the host at the latest time when no
+                                               // operation was pending
   std::uint32_t only_chain = 0;                // the chain of all operations so far
   bool has_several_chains = false;
   std::uint32_t host_number = 0;
@@ -156,7 +157,8 @@ bool any_waits_for_me(const std::vector<std::thread::id>& threads) {
   return false;
 }
 
-/// All streams of a device: the streams of the program, newest first, then the special streams.
+/// All streams of a device: those of the program, newest first, then destroyed streams, and finally
+/// the special streams.
 std::vector<CUstream_st*> streams_of(int device) {
   Streams& s = streams();
   std::vector<CUstream_st*> all(s.created.rbegin(), s.created.rend());

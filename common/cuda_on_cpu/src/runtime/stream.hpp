@@ -1,6 +1,6 @@
 /// \file
-/// Streams, events and graphs. An operation of a stream runs only when another operation or the
-/// host depends on it.
+/// Streams, events and the capture of graphs. An operation of a stream usually runs only when
+/// another operation or the host depends on it.
 
 #pragma once
 
@@ -258,13 +258,14 @@ void tell_all_who_wait();
 void finish(const OperationPointer& operation);
 
 /// Executes all operations of a stream, or of a device. The accesses of the operations are then
-/// ordered before those of the host.
+/// ordered before later accesses of the host.
 void synchronise(CUstream_st& stream);
 void synchronise_device(int device);
 
-/// Executes the first pending dependency of an operation for which the host polls.
-/// \returns whether the dependency is complete; if not, the dependency waits for the host or for
-/// other threads
+/// Executes the first pending dependency of an operation for which the host polls, or the operation
+/// itself if it has none.
+/// \returns whether the executed operation is complete; if not, it waits for the host or for other
+/// threads
 bool advance(const OperationPointer& operation);
 
 /// Whether any stream has a pending operation. The caller need not hold the mutex.

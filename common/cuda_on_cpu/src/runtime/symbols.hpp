@@ -36,7 +36,7 @@ struct ThreadVariable {
 /// All thread-local variables of an image that have a given word in their mangled names.
 std::vector<ThreadVariable> thread_variables(const LoadedImage& image, const std::string& word);
 
-/// A variable of the program in a namespace: its address, its size in bytes, and its qualified
+/// A variable of an image: its address, its size in bytes, and its qualified or mangled
 /// name.
 struct Variable {
   const char* begin;

@@ -74,8 +74,9 @@ PlainImage plain_image_of(const Image& image, cudaTextureObject_t texture) {
 }
 
 /// All texture and surface objects that were ever created, so that uses of destroyed objects are
-/// detected. An object is the index of its image, counted from 1. Each page has twice as many
-/// entries as the previous one and never moves, so kernels find their images without a lock.
+/// detected. An object is the index of its image, counted from 1. Images are stored in pages. Each
+/// page has twice as many entries as the previous one and never moves, so kernels find their images
+/// without a lock.
 class Images {
  public:
   struct Entry {

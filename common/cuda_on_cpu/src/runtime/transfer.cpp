@@ -1,5 +1,5 @@
 /// \file
-/// The runtime's calls about memory: allocation, copies and memsets.
+/// The runtime's calls for memory: allocation, copies and memsets.
 
 #include <algorithm>
 #include <cstdlib>
