@@ -61,8 +61,7 @@ def source_of(stage, of_workload, results):
 
 # --- The ladder
 
-WIDE, HIGH, EDGE, STEP = 36, 92, 14, 0.42  # pixels: width per stage, height of the drawing, margin; STEP: radius of a
-                                           # point relative to EDGE
+WIDE, HIGH, EDGE = 36, 92, 14  # pixels: width per stage, height of the drawing, margin
 
 
 def places(of_workload, found):
