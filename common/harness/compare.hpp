@@ -41,7 +41,7 @@ Tolerance tolerance_from_json(const nlohmann::ordered_json& json);
 struct Comparison {
   bool equal;          ///< whether the shapes are equal and every error is within the tolerance
   double error;        ///< the largest error; NaN if shapes differ or an element is not finite
-  std::string reason;  ///< why `equal` is false, with the element concerned; empty if it is true
+  std::string reason;  ///< a sentence that says why `equal` is false; empty if it is true
 };
 
 /// Compares `result` with `reference`. Both arrays must have a floating-point type.

@@ -13,7 +13,8 @@ namespace staircase {
 using Json = nlohmann::ordered_json;
 
 /// The names of a stage. The names follow from the path of the source,
-/// stages/<workload>/<stage>/<file>.
+/// stages/<workload>/<stage>/<file>. The source of the stage baseline_<name> is
+/// stages/<workload>/baselines/<name>.cpp or .cu.
 struct StageNames {
   std::string workload;
   std::string stage;

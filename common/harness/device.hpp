@@ -19,7 +19,7 @@ struct Device {
   /// \throws NotAvailable if the machine has no such device
   void (*prepare)();
   std::string (*name)();              ///< for example "NVIDIA H200"
-  double (*free_memory)() = nullptr;  ///< free bytes; null for programs without kernels
+  double (*free_memory)() = nullptr;  ///< free device memory in bytes; null without kernels
   /// Copies bytes / 2 bytes within device memory, and returns the time in seconds. The copy reads
   /// and writes `bytes` bytes in total. The pointer is null if the program does not use a GPU.
   double (*seconds_to_copy)(double bytes) = nullptr;

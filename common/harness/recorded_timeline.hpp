@@ -63,7 +63,7 @@ class RecordedTimeline final : public Timeline {
   void (*hook_)() = nullptr;  // null after the call
   bool hook_was_called_ = false;
   std::vector<Span> spans_, overlapping_;
-  bool open_ = false;  // whether the last phase has not ended
+  bool open_ = false;  // whether the last phase is still running
 };
 
 }  // namespace staircase

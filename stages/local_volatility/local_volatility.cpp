@@ -47,7 +47,7 @@ void check(const Problem& problem, staircase::Precision precision) {
 }
 
 /// Returns 101 operations per grid point and time step: 6 for the variance, 22 for each explicit
-/// half step, 24 for implicit x (16 for coefficients, 8 to solve), and 27 for y (3 more for r).
+/// half step, 24 for implicit x (16 for coefficients, 8 to solve), 27 for y (3 for the right side).
 staircase::Work work(const Problem& problem, staircase::Precision precision) {
   const auto points = static_cast<double>(problem.outer) * static_cast<double>(problem.num_x) *
                       static_cast<double>(problem.num_y);

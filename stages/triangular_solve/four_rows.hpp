@@ -1,5 +1,5 @@
 /// The inner functions of stages 19 and 20, which run on the CPU. They process four rows of L at a
-/// time in the widest vectors of the processor, and keep one sum per row and vector element in
+/// time in the widest vectors of the processor, and keep the partial sums of these rows in
 /// registers.
 
 #pragma once

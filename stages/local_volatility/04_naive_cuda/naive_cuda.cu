@@ -1,6 +1,6 @@
 /// \file
 /// Changed: the arrays are in device memory; every parallel loop of a nest becomes a dimension of
-///          the grid of threads. The thread's index in this dimension replaces the loop index.
+///          the grid of threads. A thread's loop begins with its index in this dimension.
 /// Legal:   these loops were parallel already, and kernels of one stream run one after the other.
 /// Expect:  memory is the limit; most kernels have strided accesses, since neighbouring threads do
 ///          not access neighbouring elements.
