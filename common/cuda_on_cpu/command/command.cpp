@@ -272,7 +272,7 @@ class Maker {
     return 0;
   }
 
-  /// If there is no toolkit, reports the first header of the toolkit that the source needs.
+  /// If there is no toolkit, reports a header of the toolkit that the source needs.
   void name_missing_library(const Input& input) const {
     if (!places_.thrust.empty()) return;
     Words command = call();

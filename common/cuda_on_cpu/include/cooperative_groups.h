@@ -101,7 +101,7 @@ class lanes_of_warp {
   }
 
  private:
-  /// Converts a mask of lanes to a mask of ranks.
+  /// Converts a mask of lanes into a mask of ranks.
   unsigned ranks_of(unsigned lanes) const {
     unsigned ranks = 0;
     for (unsigned rank = 0; rank < size(); ++rank) ranks |= (lanes >> lane_of(rank) & 1u) << rank;
@@ -220,7 +220,7 @@ tile_of_warp tiled_partition(const Parent&, unsigned tile_size) {
   return tile_of_warp(tile_size);
 }
 
-/// The group of the lanes of a tile whose predicate or label equals the calling lane's.
+/// The group of the lanes of a tile whose predicate or label equals that of the calling lane.
 template <typename Tile>
 coalesced_group binary_partition(const Tile& tile, bool predicate) {
   return labeled_partition(tile, static_cast<int>(predicate));

@@ -56,8 +56,8 @@ struct Kept<nvcuda::wmma::precision::tf32> {
   using Type = float;
 };
 
-/// The type in which products are summed. The type is wider than the elements, so that a sum of 16
-/// products of 8-bit integers does not overflow.
+/// The type in which products are summed. For integers, this type is wider than the elements, so
+/// that a sum of 16 products of 8-bit integers does not overflow.
 template <typename Element>
 using Sum =
     std::conditional_t<std::is_integral<Element>::value, std::int32_t,
@@ -77,7 +77,7 @@ constexpr bool is_element_of(int m, int n, int k) {
 namespace nvcuda {
 namespace wmma {
 
-/// The elements of a matrix that one lane holds.
+/// The elements of a matrix that belong to one lane.
 template <typename Use, int m, int n, int k, typename Element, typename Layout = void>
 class fragment {
  public:

@@ -44,8 +44,8 @@ void drop_volatile(Source& source, std::size_t i) {
     source.replace(i, i + 1, source.is(i, "LOAD_VOLATILE") ? "LOAD_DEFAULT" : "STORE_DEFAULT");
 }
 
-/// Removes pragmas that request complete unrolling of loops. Unrolling has no benefit on the CPU
-/// and takes compilers minutes.
+/// Removes pragmas that request the unrolling of loops. Unrolling has no benefit on the CPU and can
+/// take compilers minutes.
 std::string without_unrolling(std::string text) {
   for (std::size_t line = 0, end = 0; line < text.size(); line = end + 1) {
     end = std::min(text.find('\n', line), text.size());

@@ -248,7 +248,8 @@ std::string address_of(const Source& source, const Kernels& kernels, const Decla
          name + ')';
 }
 
-/// The brace that opens the innermost scope of a token; the number of tokens if there is none.
+/// The brace that opens the innermost scope that contains a token; the number of tokens if there is
+/// none.
 std::size_t scope_of(const Source& source, std::size_t i) {
   while (i-- > 0)
     if (source.closes(i))
@@ -258,7 +259,7 @@ std::size_t scope_of(const Source& source, std::size_t i) {
   return source.size();
 }
 
-/// Whether a using-declaration introduces a name of one scope into another scope.
+/// Whether a using-declaration introduces the name into another scope.
 bool is_used_alone(const Source& source, const std::string& name) {
   for (std::size_t i = 0; i + 1 < source.size(); ++i) {
     if (!source.is(i, "using")) continue;

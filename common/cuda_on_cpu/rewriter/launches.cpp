@@ -27,7 +27,7 @@ std::size_t template_start(const Source& source, std::size_t i) {
   }
 }
 
-/// The first token of the kernel's name before '<<<', which may be a::b<c>, p->f, table[i] or
+/// The first token of the kernel's name before '<<<'. The name may be a::b<c>, p->f, table[i] or
 /// (expression).
 std::size_t kernel_start(const Source& source, std::size_t launch) {
   std::size_t i = source.previous(launch);

@@ -31,7 +31,7 @@ std::vector<Body> bodies_of(const Source& source) {
   return bodies;
 }
 
-/// Tokens first to last - 1 without blanks.
+/// Tokens first to last - 1 without blanks, each followed by a line break.
 std::string words(const Source& source, std::size_t first, std::size_t last) {
   std::string text;
   for (std::size_t i = first; i < last; ++i)

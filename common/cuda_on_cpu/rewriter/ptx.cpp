@@ -218,8 +218,8 @@ std::string product_of(const std::string& instruction, std::vector<int>& counts)
 
 /// The function of ptx.hpp for an instruction, with its template arguments.
 std::string function_of(const std::string& instruction, bool& in_shared) {
-  // Modifiers of caching and ordering have no effect on the CPU. Rounding to nearest is the CPU's
-  // default.
+  // Modifiers of caching have no effect on the CPU. Modifiers of ordering affect only loads and
+  // stores. Rounding to nearest is the CPU's default.
   static const std::set<std::string> without_meaning = {
       "rn",   "approx", "ftz", "full", "volatile", "global", "shared", "const", "local",
       "nc",   "ca",     "cg",  "cs",   "lu",       "cv",     "wb",     "wt",    "relaxed",
@@ -335,7 +335,7 @@ std::string function_of(const std::string& instruction, bool& in_shared) {
       type += type.empty() ? named : name == "cvt" ? ", " + named : "";
     else if ((name == "ld" || name == "st") &&
              (part == "relaxed" || part == "acquire" || part == "release"))
-      name += '_' + part;  // unsynchronised threads may access the address
+      name += '_' + part;  // other threads may access the address at the same time
     else if (!without_meaning.contains(part.substr(0, part.find(':'))))
       name += (name.empty() ? "" : "_") + part;
   }

@@ -260,7 +260,7 @@ std::string listed(const Names& names) {
 }
 
 /// Replaces the C functions that copy and set memory by functions of the analysis, because
-/// compilers do not instrument them.
+/// compilers do not instrument the C functions.
 constexpr const char* seen_copies =
     "__asm__(\".set memcpy, __tsan_memcpy\\n.set memmove, __tsan_memmove\\n\"\n"
     "        \".set memset, __tsan_memset\");\n";
@@ -340,7 +340,7 @@ std::string rewrite(std::string text, bool guards, bool is_header) {
   const std::vector<Body> bodies = find_device_bodies(source);
   const Names bit_fields = find_bit_fields(source), volatiles = find_volatiles(source);
   HostFunctions host_functions = guards ? find_host_functions(source) : HostFunctions{};
-  // Some headers of the host may precede CUDA's header.
+  // Headers of the host may precede CUDA's header. Their functions are not marked.
   const std::size_t runtime = declaration_of(source, "enters_host_function");
   host_functions.erase(host_functions.begin(), host_functions.lower_bound(runtime));
   // A source that does not include CUDA's header cannot launch kernels by address.

@@ -158,7 +158,7 @@ void add_template_keyword(Source& source, std::size_t i, bool in_device_body);
 /// it in a class that uses the name for the template before, unlike nvcc.
 void keep_meaning(Source& source, std::size_t i);
 
-/// Rewrites CUB's headers of the toolkit for the CPU device. Other system headers do not change.
+/// Rewrites the toolkit's CUB headers for the CPU device. Other system headers do not change.
 std::string with_cub(std::string text);
 
 /// Calls to insert at the beginning of a body: one for the body of a kernel, and one for a body

@@ -45,7 +45,8 @@ class Source {
   /// there is no such token.
   std::size_t next(std::size_t i) const;
   std::size_t previous(std::size_t i) const;
-  /// The matching bracket of the bracket at token i. Both functions throw Unsure if there is none.
+  /// The bracket that closes or opens the pair of the bracket at token i. Both functions throw
+  /// Unsure if there is none.
   std::size_t close_of(std::size_t i) const;
   std::size_t open_of(std::size_t i) const;
 

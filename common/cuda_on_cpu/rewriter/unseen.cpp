@@ -41,7 +41,7 @@ const Names& harmless_functions() {
 }
 
 /// Whether a name belongs to the runtime. Functions of the runtime depend on the calling host
-/// thread, and may block it.
+/// thread and may block it.
 bool is_of_runtime(std::string_view name) {
   constexpr std::string_view prefix = "cuda";
   return name.size() > prefix.size() && name.starts_with(prefix) &&

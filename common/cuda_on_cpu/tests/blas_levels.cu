@@ -117,8 +117,8 @@ struct Handle {
   cublasHandle_t it = nullptr;
 };
 
-/// A vector as a matrix with one column. Element i is at i times the stride, counted from the other
-/// end if the stride is negative.
+/// A vector as a matrix with one column. The index of element i is i times the stride, counted from
+/// the other end if the stride is negative.
 template <typename T>
 Matrix vector_of(const std::vector<T>& values, int size, int stride) {
   Matrix result(size, 1);

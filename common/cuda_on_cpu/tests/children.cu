@@ -444,8 +444,8 @@ TEST(memory_that_kernels_allocate_outlives_them) {
   expect_equal(sums.to_host(), table<int>(4 * 32, [](int i) { return i % 32 * 10; }));
 }
 
-/// The blocks of a cluster run concurrently. All but one of them run on an operating-system thread
-/// other than the host's.
+/// The blocks of a cluster run concurrently. All but one of them run on operating-system threads
+/// other than that of the host.
 __global__ void __cluster_dims__(2, 1, 1) allocate_together(int** pointers, cudaError_t* errors) {
   cg::this_cluster().sync();
   errors[2 * blockIdx.x] = cudaMalloc(&pointers[blockIdx.x], 64);

@@ -845,7 +845,7 @@ TEST(blocks_of_a_cluster_wait_in_loops_for_each_other) {
 
 __global__ void __cluster_dims__(4, 1, 1)
     count_in_cluster(const int* in, unsigned* histogram, int n) {
-  __shared__ unsigned bins[64];  // of 256
+  __shared__ unsigned bins[64];  // 64 of the 256 bins
   const cg::cluster_group cluster = cg::this_cluster();
   if (threadIdx.x < 64) bins[threadIdx.x] = 0;
   cluster.sync();

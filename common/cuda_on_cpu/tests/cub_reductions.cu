@@ -75,7 +75,7 @@ TEST(reductions_of_other_types) {
   check_reduce<short, 96, 1, cub::BLOCK_REDUCE_RAKING>();
 }
 
-/// Reduces by CUB's own sums, minima and maxima, for which CUB has special implementations.
+/// Reduces with CUB's own sums, minima and maxima, for which CUB has special implementations.
 template <typename T, int threads, cub::BlockReduceAlgorithm algorithm>
 __global__ void reduce_by_name(const T* in, T* out, int valid) {
   using Reduce = cub::BlockReduce<T, threads, algorithm>;

@@ -10,7 +10,7 @@
 
 #include "device.hpp"
 
-/// The map x -> scale x + shift. Composition of maps is associative but not commutative.
+/// The map x -> scale x + shift. The composition of such maps is associative but not commutative.
 struct Map {
   unsigned scale, shift;
   friend bool operator==(Map a, Map b) { return a.scale == b.scale && a.shift == b.shift; }

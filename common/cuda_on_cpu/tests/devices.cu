@@ -397,7 +397,7 @@ TEST(each_takes_its_own_numbers_in_their_order) {
   staircase::WorkQueues queues(all.size());
   for (std::size_t number = 0; number < 100; ++number) queues.push(number % all.size(), number);
   std::vector<std::atomic<int>> taken(100);
-  // Each worker waits at its end, so that none processes items meant for another device.
+  // Each worker waits at the end of its work, so that it processes no items of another device.
   std::atomic<std::size_t> done = 0;
   staircase::distribute(queues, all, [&](Gpu& gpu, std::size_t number) {
     gpu.numbers.push_back(number);

@@ -1,5 +1,5 @@
 /// \file
-/// Results of wrong calls of the runtime, the lifetime of errors, and the properties of the
+/// Results of invalid calls of the runtime, the lifetime of errors, and the properties of the
 /// device.
 
 #undef NDEBUG  // kernels use assert below
@@ -674,7 +674,7 @@ TEST(occupancy_is_bound_by_threads_blocks_and_shared_memory) {
                              cudaSharedmemCarveoutMaxShared));
   expect_equal(blocks_per_processor(1024, 0), 2);
   expect_equal(blocks_per_processor(256, 0), 8);
-  expect_equal(blocks_per_processor(250, 0), 8);  // incomplete warps count as whole
+  expect_equal(blocks_per_processor(250, 0), 8);  // incomplete warps count as complete
   expect_equal(blocks_per_processor(32, 0), 32);
   expect_equal(blocks_per_processor(1, 0), 32);
   expect_equal(blocks_per_processor(128, 227 << 10), 1);

@@ -84,13 +84,13 @@ __global__ void raise(const int* in, int* out, volatile int* flag) {
   *flag = 1;
 }
 
-/// Sets a flag by a release store after storing a result.
+/// Sets a flag with a release store after storing a result.
 __global__ void release(const int* in, int* out, int* flag) {
   *out = *in + 1;
   cuda::atomic_ref<int, cuda::thread_scope_system>(*flag).store(1, cuda::memory_order_release);
 }
 
-/// Waits for a flag, and doubles a value that was stored before the flag.
+/// Waits for a flag and doubles a value that was stored before the flag was set.
 __global__ void await(volatile int* flag, const int* in, int* out) {
   const Patience patience;
   while (*flag == 0 && patience.lasts()) continue;
@@ -139,7 +139,7 @@ __global__ void serve_all(Mailbox* boxes) {
   }
 }
 
-/// Serves a mailbox by a grid: one thread receives a question, and all threads store the answer.
+/// Serves a mailbox with a grid: one thread receives a question, and all threads store the answer.
 __global__ void serve_together(Mailbox* box, int* all, int questions) {
   const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
   for (int number = 1; number <= questions; ++number) {

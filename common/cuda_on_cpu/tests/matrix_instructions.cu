@@ -316,8 +316,8 @@ struct FourProducts : Shape<8, 4, DType, F16, F16, CType> {
   }
 };
 
-// The instruction for a shape. The digits are the numbers of registers of D, A, B and C. S and F
-// are the constraints of the registers.
+// The instruction for a shape. The digits in a name are the numbers of registers of D, A, B and C.
+// S and F are the constraints of the registers.
 #define MMA_2_1_1_2(name, S, F)                        \
   asm volatile(name " {%0, %1}, {%2}, {%3}, {%4, %5};" \
                : "=" S(d[0]), "=" S(d[1])              \

@@ -1,5 +1,5 @@
 /// \file
-/// Seeded bugs: warp operations by lanes that differ from the mask.
+/// Seeded bugs: warp operations whose participating lanes differ from the mask.
 
 #include <cuda_runtime.h>
 

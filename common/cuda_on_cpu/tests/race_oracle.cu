@@ -1,5 +1,5 @@
 /// \file
-/// Compares the race detector with an oracle, on litmus tests and on random programs.
+/// Compares the race detector with an oracle on litmus tests and random programs.
 ///
 /// STAIRCASE_TEST_SEED and STAIRCASE_TEST_KERNELS choose the random programs. Without a seed, each
 /// build has its own seed, which the last line of the output names. If the verdicts differ for a

@@ -83,7 +83,7 @@ __global__ void shift_by_others(const std::int64_t* wide, const unsigned char* n
   volatile int number = 3;
   number <<= *narrow;
   out[0] = number;
-  out[1] = 1 << *wide;  // the lower 32 bits of the width count
+  out[1] = 1 << *wide;  // only the lower 32 bits of the width matter
   out[2] = (1 << five) + (five << *narrow);
   const Plain width = *narrow > 30 ? forty : five;
   out[3] = 1 << width >> *narrow << (*narrow > 30);

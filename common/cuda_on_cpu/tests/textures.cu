@@ -187,7 +187,7 @@ void expect_fetched(int width, int height, cudaTextureAddressMode mode,
         sum += (k == 1 ? right : 1 - right) * (j == 1 ? down : 1 - down) * value;
       }
     // The weights of both directions are rounded to eight bits. A GPU's result differed slightly
-    // more than this explains, so the tolerance is 1.5 times as large.
+    // more, so the tolerance is 1.5 times the resulting error bound.
     expect_near(double(found[i]), sum, between ? 6. / 512 : 0.);
   }
   check(cudaDestroyTextureObject(texture));

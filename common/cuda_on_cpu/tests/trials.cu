@@ -365,7 +365,7 @@ TEST(kernels_ask_for_memory_once_and_give_it_back_once) {
 }
 
 #ifdef CUDA_ON_CPU_ANALYSE
-/// Calls of the runtime depend on the calling host thread, and may block it.
+/// Calls of the runtime depend on the calling host thread and may block it.
 __global__ void ask_runtime(int* devices, void** kept) {
   if (threadIdx.x > 0) return;
   cudaGetDevice(&devices[blockIdx.x]);

@@ -71,7 +71,7 @@ constexpr cublasFillMode_t triangles[] = {CUBLAS_FILL_MODE_LOWER, CUBLAS_FILL_MO
 constexpr cublasSideMode_t sides[] = {CUBLAS_SIDE_LEFT, CUBLAS_SIDE_RIGHT};
 constexpr cublasDiagType_t diagonals[] = {CUBLAS_DIAG_NON_UNIT, CUBLAS_DIAG_UNIT};
 
-/// A matrix in double precision, with operations.
+/// A complex matrix in double precision, with the operations that the expected results require.
 struct Matrix {
   int rows, columns;
   std::vector<Complex> elements;

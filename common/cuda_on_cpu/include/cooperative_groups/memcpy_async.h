@@ -20,8 +20,9 @@ struct AlignmentOfCopy<Value, cuda::aligned_size_t<alignment>> {
   static constexpr std::size_t value = alignment;
 };
 
-/// Copies `bytes` bytes. Units of 4 to 16 bytes, according to the alignment, are distributed over
-/// the threads of the group. As on a GPU, bytes after the last complete unit are not copied.
+/// Copies `bytes` bytes in units, which are distributed over the threads of the group. The size of
+/// a unit is the alignment, but at most 16 bytes; for alignments below 4, it is the size of
+/// `Value`. As on a GPU, bytes after the last complete unit are not copied.
 template <typename Group, typename Value, typename Size>
 void memcpy_async(const Group& group, Value* to, const Value* from, const Size& bytes) {
   constexpr std::size_t alignment = AlignmentOfCopy<Value, Size>::value;

@@ -41,7 +41,7 @@ Value value_of(const Group& group, Value value, unsigned rank) {
     return group.shfl(value, rank);
 }
 
-/// Reduces the values of all threads of the group, and returns the result to every thread.
+/// Reduces the values of all threads of the group and returns the result to every thread.
 template <typename Group, typename Value, typename Operation>
 Value reduce(const Group& group, Value value, Operation&& operation) {
   // In each step, a thread combines its value with the value of the thread `step` ranks higher, if

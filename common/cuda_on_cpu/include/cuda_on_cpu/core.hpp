@@ -12,8 +12,8 @@
 
 #include "owned.hpp"
 
-// The rewriter replaces __shared__, __cluster_dims__, __device__ and __noinline__. The other
-// qualifiers have no effect on the CPU device.
+// The rewriter replaces __shared__, __cluster_dims__, __launch_bounds__, __device__ and
+// __noinline__. __host__, __grid_constant__ and __maxnreg__ have no effect on the CPU device.
 #define __host__
 #define __grid_constant__
 #define __maxnreg__(...)
@@ -23,8 +23,9 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 
-// In an analysed program, all functions are inlined into the kernel. Instruction addresses then
-// have the order of the source, and a warp reconverges at the lowest address.
+// In an analysed program, the attribute `flatten` inlines all functions into the kernel.
+// Instruction addresses then have the order of the source, and a warp reconverges at the lowest
+// address.
 #ifdef __clang__
 #define CUDA_ON_CPU_KERNEL noinline, noinline  // the repetition marks kernels for the rewriter
 #else
@@ -138,8 +139,7 @@ struct Dropped {
   }
 };
 
-// The rewriter inserts the following calls only into analysed programs, and only the analysing
-// runtime defines them.
+// The rewriter inserts the following calls, except note_bounds(), only into analysed programs.
 
 /// Marks the beginning of a function that only the host may call. If a kernel calls the function,
 /// the analysis reports an error.
@@ -221,7 +221,7 @@ using ClosureOf = Closure<std::index_sequence_for<Arguments...>, Kernel, Argumen
 void* room_for(std::size_t bytes, std::size_t alignment);
 Owned owned(void* closure, void (*destroy)(void*));
 
-/// Copies the arguments of a kernel, as a launch does.
+/// Creates an invocation with copies of a kernel's arguments, as a launch does.
 template <typename Kernel, typename... Arguments>
 Invocation invocation(Kernel kernel, const Arguments&... arguments) {
   using Copies = ClosureOf<Kernel, decltype(copied(arguments))...>;

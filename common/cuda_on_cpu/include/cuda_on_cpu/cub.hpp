@@ -19,7 +19,8 @@
 
 namespace cuda_on_cpu {
 
-/// A kernel that calls `work(i)` in `count` threads, where i is the index of the thread.
+/// A closure for a kernel: each of `count` threads calls `work(i)`, where i is the index of the
+/// thread.
 template <typename Work>
 struct Numbered {
   std::size_t count;
@@ -85,8 +86,8 @@ class TemporaryStorage {
   std::uintptr_t next_;
 };
 
-/// The total size in bytes of CUB's data per thread block in temporary storage, for `count` items.
-/// Scans and similar algorithms need this storage.
+/// The size in bytes of the temporary storage that scans and similar algorithms need for `count`
+/// items. In this storage, CUB keeps data for each of its thread blocks.
 constexpr std::size_t storage_of_blocks(std::size_t count) {
   return TemporaryStorage::alignment * (1 + count / 32768);
 }

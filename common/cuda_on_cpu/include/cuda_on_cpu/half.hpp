@@ -1,6 +1,6 @@
 /// \file
-/// The 16-bit floating-point types. Operations are computed in float, and the result is rounded
-/// once.
+/// The 16-bit floating-point types. Most operations are computed in float, and each result is
+/// rounded once.
 
 #pragma once
 
@@ -391,8 +391,8 @@ float __high2float(cuda_on_cpu::Half2<Format> a) {
 
 namespace cuda_on_cpu {
 
-/// Atomically adds to a 16-bit value or to a pair, by a compare-and-swap loop on the bits. Returns
-/// the old value.
+/// Atomically adds to a 16-bit value or to a pair, with a compare-and-swap loop on the bits.
+/// Returns the old value.
 template <typename Value, typename Bits>
 Value add_by_bits(Value* address, Value operand) {
   auto* bits = reinterpret_cast<Bits*>(address);

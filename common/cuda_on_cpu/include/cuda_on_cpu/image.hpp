@@ -13,7 +13,7 @@ extern "C" {
 extern const char __start_cuda_constant[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_cuda_constant[] __attribute__((weak, visibility("hidden")));
 
-// The shared memory of a block for all images.
+// The shared memory of all images, for the block that this operating-system thread executes.
 extern __thread char cuda_on_cpu_shared_of_images[] __attribute__((tls_model("initial-exec")));
 
 extern const char cuda_on_cpu_image_mark[];

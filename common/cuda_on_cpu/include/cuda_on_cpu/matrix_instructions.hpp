@@ -1,6 +1,6 @@
 /// \file
-/// The matrix instructions of PTX for a warp: ldmatrix, stmatrix, movmatrix and mma.sync. The
-/// rewriter inserts calls of these functions.
+/// Functions that implement the matrix instructions of PTX: ldmatrix, stmatrix, movmatrix and
+/// mma.sync. The rewriter inserts calls of these functions.
 ///
 /// The elements of a matrix are distributed over the lanes of a warp. The elements of one lane are
 /// its *fragment*. The PTX ISA defines the positions of these elements in "Warp level matrix

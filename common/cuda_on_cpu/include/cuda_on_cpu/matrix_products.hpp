@@ -122,7 +122,7 @@ struct Matrix {
   }
 };
 
-/// The epilogue of a product. The epilogue adds the bias of the row to each element, and applies an
+/// The epilogue of a product. The epilogue adds the bias of the row to each element and applies an
 /// activation function before the element is stored.
 struct Epilogue {
   enum class Function { none, relu, gelu };
@@ -181,8 +181,8 @@ List<Value> packed(const Matrix& matrix, bool transposed) {
   return values;
 }
 
-/// Computes a product in the type `Value`. With double, integer products are exact as long as the
-/// sums do not overflow in CUDA.
+/// Computes a product in the type `Value`. If `Value` is double, integer products are exact unless
+/// their sums overflow in CUDA.
 template <typename Value>
 void compute(const Product& p) {
   const std::size_t m = p.d.rows, n = p.d.columns;

@@ -336,7 +336,7 @@ __forceinline__ void activemask(Result& d) {
     const Type a = as<Type>(in_a), b = as<Type>(in_b), c = as<Type>(in_c);                         \
     put(d, expression);                                                                            \
   }
-/// An integer type of twice the size.
+/// Wider integer types: `Wide` has 128 bits, and `Twice` has twice as many bits as `Type`.
 template <typename Type>
 using Wide = std::conditional_t<std::is_signed<Type>::value, __int128, unsigned __int128>;
 template <typename Type>
@@ -488,7 +488,7 @@ __forceinline__ void atom_cas(Result& d, char* address, const First& expected,
       d, atomic_compare(reinterpret_cast<Type*>(address), as<Type>(expected), as<Type>(desired)));
 }
 
-// Fences.
+// Fences, barriers, and asynchronous copies.
 __forceinline__ void membar_gl() { __threadfence(); }
 __forceinline__ void membar() { __threadfence_system(); }
 __forceinline__ void fence_acq_rel() { __threadfence_system(); }

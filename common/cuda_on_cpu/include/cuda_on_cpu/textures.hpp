@@ -260,7 +260,8 @@ struct PlainImage {
                                        ///< after its destruction
   const char* data = nullptr;
   std::size_t element = 0, pitch = 0, slice = 0;
-  float scale[3] = {}, extent[3] = {};  ///< scale factor and upper bound of each coordinate
+  float scale[3] = {}, extent[3] = {};  ///< scale factor of each coordinate, and upper bound of the
+                                        ///< scaled coordinate
 };
 
 /// The most recently used textures, at the index `handle % most_plain_images`.
@@ -333,7 +334,8 @@ __forceinline__ float channel_of(const Samples& from, const Sample& sample, int 
                             : fraction<unsigned short>(sample.texel, channel);
 }
 
-/// The weighted sum of the samples, channel by channel. A single sample is returned unchanged.
+/// The weighted sum of the samples, channel by channel. A single sample that needs no conversion is
+/// returned unchanged.
 template <typename Texel>
 __forceinline__ Texel blended(const Samples& from) {
   using Number = typename Channels<Texel>::Number;

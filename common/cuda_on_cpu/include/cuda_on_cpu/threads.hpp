@@ -158,7 +158,7 @@ bool wait_ends(bool goes_on);
 void host_looks();
 
 /// The value that printf returns in a kernel: the number of arguments after the format. The
-/// rewriter wraps a call of printf in this function if the program uses its value.
+/// rewriter wraps a call of printf in printed() if the program uses the value of the call.
 template <typename Format, typename... Arguments>
 std::integral_constant<int, int(sizeof...(Arguments))> count_printed(const Format&,
                                                                      const Arguments&...);

@@ -42,7 +42,7 @@ struct Task<Work, void> {
   void operator()() { work(); }
 };
 
-/// A kernel with one thread per element.
+/// A closure for a kernel with one thread per element.
 template <typename Iterator, typename Function>
 struct Elements {
   Iterator first;

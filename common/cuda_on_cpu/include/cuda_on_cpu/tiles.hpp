@@ -27,7 +27,7 @@ struct TileShuffle {
   Value value;
   unsigned source;
   Value result;
-  bool others_differ;  ///< whether another thread reads from a different source
+  bool others_differ;  ///< whether rank 0 reads from a different source
 };
 
 template <typename Value>

@@ -18,7 +18,7 @@
 
 struct CUctx_st {
   CUdevice device;
-  std::uint32_t number = 0;  ///< number of the context in the runtime; 0 for a primary context
+  std::uint32_t number = 0;  ///< ID of the context in the runtime; 0 for a primary context
   unsigned flags = 0;
   bool is_primary = false;
   int retained = 0;  ///< number of unreleased calls of cuDevicePrimaryCtxRetain

@@ -137,7 +137,7 @@ std::string& reason() {
   return reason;
 }
 
-/// Translates an error of the runtime. Most errors have the same number in both APIs.
+/// Translates an error of the runtime. Most errors have the same value in both APIs.
 CUresult in_driver(cudaError_t error) {
   switch (error) {
     case cudaErrorInvalidConfiguration:

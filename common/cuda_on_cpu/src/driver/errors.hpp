@@ -13,7 +13,7 @@ namespace cuda_on_cpu {
 /// \param sentence the reason, which the report prints if the program ignores the error
 CUresult fail_driver(CUresult error, std::string sentence = {});
 
-/// Translates the result of a runtime call to a driver error, and restores the thread's last
+/// Translates the result of a runtime call into a driver error and restores the thread's last
 /// runtime error.
 /// \param before the last runtime error of the thread before the call
 CUresult result_of(cudaError_t error, cudaError_t before);

@@ -20,7 +20,7 @@ struct CUfunc_st {
 
 struct CUmod_st {
   CUdevice device;
-  std::uint32_t context;  ///< number of the context whose end unloads the module
+  std::uint32_t context;  ///< ID of the context whose end unloads the module
   cuda_on_cpu::Loading loaded;
   std::deque<CUfunc_st> functions = {};
   bool lives = true;

@@ -1,5 +1,5 @@
 /// \file
-/// NVRTC: writes the source to a file and runs cuda-on-cpu, which compiles it to the image of a
+/// NVRTC: writes the source to a file and runs cuda-on-cpu, which compiles it into the image of a
 /// module.
 
 #include "nvrtc.h"

@@ -26,7 +26,7 @@ constexpr unsigned most_tiles = most_threads / warp_size;
 struct Tile {
   BarrierState barrier;
   CombineTile combine;  ///< operation of the first thread that arrived in this phase; `place` is
-                        ///< its call
+                        ///< the address of its call
   const void* place;
 };
 

@@ -64,7 +64,7 @@ struct alignas(64) Thread {
   unsigned rank;
   unsigned mask;   ///< lanes of the collective that the thread waits in, or the scope of the
                    ///< barrier
-  unsigned spins;  ///< consecutive iterations of a loop that waits for another thread
+  unsigned spins;  ///< number of consecutive iterations of a loop that waits for another thread
   std::uint8_t lane;
   State state;
   analysis::Among fenced;  ///< the widest scope of the fences that the thread has executed
@@ -254,7 +254,7 @@ inline Details& changed_details_of(const Thread& thread) {
 
 /// The size of a thread's stack in bytes. A GPU allows 512 KiB of local memory per thread, and the
 /// rest is for functions of the CPU device. Because of the extra 192 bytes (three cache lines), the
-/// stacks of different threads do not use the same cache sets.
+/// stacks are spread over all cache sets.
 inline constexpr std::size_t stack_bytes = (544 << 10) + 192;
 
 /// Runs one block of a launch to its end.

@@ -1,5 +1,5 @@
 /// \file
-/// Replaces the CUB header of the same name: the index of an extreme item.
+/// Replaces the CUB header of the same name: the index and the value of an extreme item.
 
 #pragma once
 
