@@ -144,15 +144,6 @@ inline curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator,
     curand_init(seed, 0, offset, &state);
   });
 }
-/// All orders of pseudorandom values have the same effect here.
-inline curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator,
-                                                 curandOrdering_t order) {
-  if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
-  return order < CURAND_ORDERING_PSEUDO_BEST || order > CURAND_ORDERING_PSEUDO_DYNAMIC
-             ? CURAND_STATUS_OUT_OF_RANGE
-             : CURAND_STATUS_SUCCESS;
-}
-
 /// Selects the order of the values. All orderings have the same effect.
 inline curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator,
                                                  curandOrdering_t order) {

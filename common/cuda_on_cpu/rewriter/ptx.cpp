@@ -266,6 +266,10 @@ std::string function_of(const std::string& instruction, bool& in_shared) {
                                                   "bfind",
                                                   "bfind_shiftamt",
                                                   "cvt",
+                                                  "cvt_rni",
+                                                  "cvt_rzi",
+                                                  "cvt_rmi",
+                                                  "cvt_rpi",
                                                   "selp",
                                                   "setp_eq",
                                                   "setp_ne",
@@ -332,7 +336,7 @@ std::string function_of(const std::string& instruction, bool& in_shared) {
   for (const std::string& part : split(instruction, '.')) {
     if (part.starts_with("shared")) in_shared = true;
     if (const std::string named = type_of(part); !named.empty())
-      type += type.empty() ? named : name == "cvt" ? ", " + named : "";
+      type += type.empty() ? named : name.starts_with("cvt") ? ", " + named : "";
     else if ((name == "ld" || name == "st") &&
              (part == "relaxed" || part == "acquire" || part == "release"))
       name += '_' + part;  // other threads may access the address at the same time

@@ -896,6 +896,29 @@ TEST(numbers_are_taken_apart) {
   }
 }
 
+__global__ void to_integers(const float* narrow, const double* wide, int* of_32_bits,
+                            unsigned long long* of_64_bits) {
+  of_32_bits[0] = __float2int_rz(*narrow);
+  of_32_bits[1] = static_cast<int>(__float2uint_rn(*narrow));
+  of_32_bits[2] = __double2int_rd(*wide);
+  of_32_bits[3] = static_cast<int>(__double2uint_ru(*wide));
+  of_64_bits[0] = static_cast<unsigned long long>(__float2ll_rn(*narrow));
+  of_64_bits[1] = __float2ull_rz(*narrow);
+  of_64_bits[2] = static_cast<unsigned long long>(__double2ll_rz(*wide));
+  of_64_bits[3] = __double2ull_rd(*wide);
+}
+
+TEST(integers_that_nan_becomes) {
+  const Device<float> narrow(std::vector<float>{std::numeric_limits<float>::quiet_NaN()});
+  const Device<double> wide(std::vector<double>{not_a_number});
+  const Device<int> of_32_bits(4);
+  const Device<unsigned long long> of_64_bits(4);
+  to_integers<<<1, 1>>>(narrow.get(), wide.get(), of_32_bits.get(), of_64_bits.get());
+  constexpr int lowest = std::numeric_limits<int>::lowest();
+  expect_equal(of_32_bits.to_host(), std::vector<int>{0, 0, lowest, lowest});
+  expect_equal(of_64_bits.to_host(), std::vector<unsigned long long>(4, 1ull << 63));
+}
+
 struct Classes {
   int is_nan, is_inf, is_finite, is_negative;
   double minimum, maximum, magnitude;

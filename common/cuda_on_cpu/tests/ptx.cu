@@ -234,6 +234,62 @@ TEST(predicates_and_registers_of_their_own) {
   expect_values(called<unsigned>(LowByte()), [](unsigned t) { return t * 300 % 256; });
 }
 
+/// Converts in each rounding mode, from and to types of 32 and 64 bits.
+__global__ void convert(const float* in, int* narrow, long long* wide, unsigned* positive,
+                        float* integral) {
+  const unsigned t = threadIdx.x;
+  asm("cvt.rni.s32.f32 %0, %1;" : "=r"(narrow[t]) : "f"(in[t]));
+  asm("cvt.rzi.s32.f64 %0, %1;" : "=r"(narrow[32 + t]) : "d"(double(in[t])));
+  asm("cvt.rmi.s64.f32 %0, %1;" : "=l"(wide[t]) : "f"(in[t]));
+  asm("cvt.rpi.ftz.u32.f32 %0, %1;" : "=r"(positive[t]) : "f"(in[t]));
+  asm("cvt.rni.f32.f32 %0, %1;" : "=f"(integral[t]) : "f"(in[t]));
+}
+
+TEST(conversions_that_round_to_integers) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> numbers{0.5f,
+                             1.5f,
+                             2.5f,
+                             -0.5f,
+                             -1.5f,
+                             -2.7f,
+                             3e9f,
+                             -3e9f,
+                             1e20f,
+                             -1e20f,
+                             infinity,
+                             -infinity,
+                             std::numeric_limits<float>::quiet_NaN()};
+  while (numbers.size() < 32)
+    numbers.push_back(static_cast<float>(static_cast<int>(tap::generator()())) / 65536);
+  const Device<float> in(numbers), integral(32);
+  const Device<int> narrow(64);
+  const Device<long long> wide(32);
+  const Device<unsigned> positive(32);
+  convert<<<1, 32>>>(in.get(), narrow.get(), wide.get(), positive.get(), integral.get());
+  const auto limited = [](double x, double least, double most) {
+    return x < least ? least : x > most ? most : x;
+  };
+  for (unsigned t = 0; t < 32; ++t) {
+    const double x = numbers[t];
+    if (std::isnan(x)) {  // 0, unless a type has 64 bits (PTX ISA, cvt)
+      expect_equal(narrow.to_host()[t], 0);
+      expect_equal(narrow.to_host()[32 + t], std::numeric_limits<int>::lowest());
+      expect_equal(wide.to_host()[t], std::numeric_limits<long long>::lowest());
+      expect_equal(positive.to_host()[t], 0u);
+      continue;
+    }
+    expect_equal(double(narrow.to_host()[t]),
+                 limited(std::nearbyint(x), -2147483648.0, 2147483647.0));
+    expect_equal(double(narrow.to_host()[32 + t]),
+                 limited(std::trunc(x), -2147483648.0, 2147483647.0));
+    if (std::abs(x) < 9e18) expect_equal(double(wide.to_host()[t]), std::floor(x));
+    if (x > 1e19) expect_equal(wide.to_host()[t], std::numeric_limits<long long>::max());
+    expect_equal(double(positive.to_host()[t]), limited(std::ceil(x), 0.0, 4294967295.0));
+    expect_equal(integral.to_host()[t], std::nearbyint(numbers[t]));
+  }
+}
+
 __global__ void find_highest(const int* in, unsigned* out) {
   const unsigned t = threadIdx.x;
   asm("bfind.u32 %0, %1;" : "=r"(out[t]) : "r"(in[t]));

@@ -121,9 +121,6 @@ TEST(arrays_are_filled_in_their_stream) {
   expect_done(curandSetGeneratorOffset(generator, 0));
   expect_done(curandGenerateUniform(generator, uniform.get(), count));
   expect_equal(uniform.to_host(), before);
-  expect_done(curandSetGeneratorOrdering(generator, CURAND_ORDERING_PSEUDO_DEFAULT));
-  expect_equal(curandSetGeneratorOrdering(generator, CURAND_ORDERING_QUASI_DEFAULT),
-               CURAND_STATUS_OUT_OF_RANGE);
   expect_done(curandDestroyGenerator(generator));
 }
 

@@ -399,11 +399,17 @@ inline double __hiloint2double(int high, int low) {
 }
 namespace cuda_on_cpu {
 
-/// Converts to an integer with the rules of a GPU: NaN becomes 0, and a value out of range becomes
-/// the nearest representable integer.
+/// Converts to an integer with the rules of a GPU. A value out of range becomes the nearest
+/// representable integer. NaN becomes 0 if neither type has 64 bits. Otherwise, it becomes the
+/// integer in which only the highest bit is set (PTX ISA, `cvt`).
 template <typename To, typename From>
 To to_integer(From x) {
-  if (std::isnan(x)) return 0;
+  if (std::isnan(x)) {
+    if constexpr (sizeof(From) == 8 || sizeof(To) == 8)
+      return static_cast<To>(std::make_unsigned_t<To>{1} << (8 * sizeof(To) - 1));
+    else
+      return 0;
+  }
   constexpr From limit = static_cast<From>(std::numeric_limits<To>::max());
   if (x >= limit) return std::numeric_limits<To>::max();
   if (x <= static_cast<From>(std::numeric_limits<To>::lowest()))

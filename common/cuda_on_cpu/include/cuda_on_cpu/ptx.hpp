@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "atomics.hpp"
 #include "copies.hpp"
@@ -240,6 +241,21 @@ template <typename To, typename From, typename Result, typename First>
 __forceinline__ void cvt(Result& d, const First& a) {
   put<To>(d, static_cast<To>(as<From>(a)));
 }
+// Rounding of a floating-point value to an integral value, as an integer or a floating-point value.
+#define CUDA_ON_CPU_PTX_ROUNDING(modifier, function)                     \
+  template <typename To, typename From, typename Result, typename First> \
+  __forceinline__ void cvt_##modifier(Result& d, const First& a) {       \
+    const From rounded = std::function(as<From>(a));                     \
+    if constexpr (std::is_integral_v<To>)                                \
+      put<To>(d, cuda_on_cpu::to_integer<To>(rounded));                  \
+    else                                                                 \
+      put<To>(d, static_cast<To>(rounded));                              \
+  }
+CUDA_ON_CPU_PTX_ROUNDING(rni, nearbyint)
+CUDA_ON_CPU_PTX_ROUNDING(rzi, trunc)
+CUDA_ON_CPU_PTX_ROUNDING(rmi, floor)
+CUDA_ON_CPU_PTX_ROUNDING(rpi, ceil)
+#undef CUDA_ON_CPU_PTX_ROUNDING
 
 // Predicates.
 #define CUDA_ON_CPU_PTX_COMPARISON(name, sign)                                 \
