@@ -1,9 +1,11 @@
 /// \file
 /// Inline PTX: the most common instructions, and their edge cases.
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <ctime>
+#include <limits>
 #include <vector>
 
 #include "device.hpp"
