@@ -72,6 +72,9 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
 /// `count` devices are used.
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices);
 
+/// Precedes the destruction of a communicator. The communicator has no work outside of streams, so
+/// there is nothing to finish.
+ncclResult_t ncclCommFinalize(ncclComm_t comm);
 ncclResult_t ncclCommDestroy(ncclComm_t comm);
 ncclResult_t ncclCommCount(ncclComm_t comm, int* count);
 ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank);

@@ -228,6 +228,7 @@ TEST(a_ring_of_threads_exchanges_with_both_neighbours) {
         for (int again = 0; again < 3; ++again) group([&] { exchange(rank, r, size); });
         expect_equal(rank.received(), exchanged(r, size));
       }
+      expect_success(ncclCommFinalize(comm));
       expect_success(ncclCommDestroy(comm));
     });
   }

@@ -627,6 +627,13 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) {
   return ncclSuccess;
 }
 
+ncclResult_t ncclCommFinalize(ncclComm_t comm) {
+  const Guard guard(runtime_mutex());
+  return is_communicator(comm)
+             ? ncclSuccess
+             : refuse_with(ncclInvalidArgument, "the communicator is not valid");
+}
+
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   const Guard guard(runtime_mutex());
   if (!is_communicator(comm))
