@@ -34,11 +34,17 @@ __global__ void write_triangle(double* a) {
   const int i = threadIdx.x, j = threadIdx.y;
   if (i >= j) a[i + j * lda] = i == j;
 }
-__global__ void write_matrix(double* a, int stride) {
+template <typename T>
+__global__ void write_matrix(T* a, int stride) {
   a[threadIdx.x + threadIdx.y * stride] = threadIdx.x == threadIdx.y;
 }
-__global__ void write_vector(double* x) { x[threadIdx.x] = threadIdx.x; }
+__global__ void write_vector(double* x, int stride) { x[threadIdx.x * stride] = threadIdx.x; }
 
+struct Blas {
+  Blas() { cublasCreate(&handle); }
+  ~Blas() { cublasDestroy(handle); }
+  cublasHandle_t handle = nullptr;
+};
 struct Solver {
   Solver() { cusolverDnCreate(&handle); }
   ~Solver() { cusolverDnDestroy(handle); }
@@ -55,7 +61,7 @@ void run() {
   const Solver s;
   const Unwritten<double> a(lda * n), b(n);
   write_triangle<<<1, dim3(n, n)>>>(a.get());
-  if (!bug) write_vector<<<1, n>>>(b.get());
+  if (!bug) write_vector<<<1, n>>>(b.get(), 1);
   cusolverDnDpotrf(s.handle, lower, n, a.get(), lda, s.room.get(), 1, s.info.get());
   const double* const l = a.get();
   int* const i = s.info.get();
@@ -91,8 +97,7 @@ namespace matrix_of_a_batch_never_written {
 /// The addresses of the matrices are known only when the stream executes the call.
 template <bool bug>
 void run() {
-  cublasHandle_t h = nullptr;
-  cublasCreate(&h);
+  const Blas blas;
   const Unwritten<double> a(n * n), b(n * n), tau(2 * n);
   write_matrix<<<1, dim3(n, n)>>>(a.get(), n);
   if (!bug) write_matrix<<<1, dim3(n, n)>>>(b.get(), n);
@@ -101,13 +106,75 @@ void run() {
   check(cudaMemcpy(all_a.get(), as, sizeof as, cudaMemcpyHostToDevice));
   check(cudaMemcpy(all_tau.get(), taus, sizeof taus, cudaMemcpyHostToDevice));
   double* const* const t = all_tau.get();
+  const auto h = blas.handle;
   int i = 0;
   cublasDgeqrfBatched(h, n, n, all_a.get(), n, t, &i, 2);  // planted: uninitialised read
   finish();
-  cublasDestroy(h);
 }
 
 }  // namespace matrix_of_a_batch_never_written
+
+namespace product_of_an_unwritten_matrix {
+
+/// A product reads neither the memory between the columns nor the other elements of a vector.
+template <bool bug>
+void run() {
+  const Blas blas;
+  const Unwritten<double> a(lda * n), x(2 * n), y(n);
+  if (!bug) write_matrix<<<1, dim3(n, n)>>>(a.get(), lda);
+  write_vector<<<1, n>>>(x.get(), 2);
+  const double one = 1, zero = 0, *const m = a.get(), *const v = x.get();
+  double* const w = y.get();
+  const auto op = CUBLAS_OP_N;
+  const auto h = blas.handle;
+  cublasDgemv(h, op, n, n, &one, m, lda, v, 2, &zero, w, 1);  // planted: uninitialised read
+  finish();
+}
+
+}  // namespace product_of_an_unwritten_matrix
+
+namespace system_of_the_other_triangle {
+
+/// A triangular system reads one triangle of its matrix.
+template <bool bug>
+void run() {
+  const Blas blas;
+  const Unwritten<double> a(lda * n);
+  const Buffer<double> b(lda * n);
+  write_triangle<<<1, dim3(n, n)>>>(a.get());
+  const auto part = bug ? CUBLAS_FILL_MODE_UPPER : lower;
+  const auto left = CUBLAS_SIDE_LEFT;
+  const auto op = CUBLAS_OP_N;
+  const auto full = CUBLAS_DIAG_NON_UNIT;
+  const double one = 1, *const m = a.get();
+  double* const x = b.get();
+  const auto h = blas.handle;
+  cublasDtrsm(h, left, part, op, full, n, n, &one, m, lda, x, lda);  // planted: uninitialised read
+  finish();
+}
+
+}  // namespace system_of_the_other_triangle
+
+namespace typed_product_of_an_unwritten_matrix {
+
+/// A product whose types are arguments does not read the memory between the columns.
+template <bool bug>
+void run() {
+  const Blas blas;
+  const Unwritten<float> a(lda * n), c(lda * n);
+  write_matrix<<<1, dim3(n, n)>>>(a.get(), lda);
+  if (!bug) write_matrix<<<1, dim3(n, n)>>>(c.get(), lda);
+  const float one = 1, *const m = a.get();
+  float* const r = c.get();
+  const auto t = CUDA_R_32F;
+  const auto op = CUBLAS_OP_N;
+  const auto handle = blas.handle;
+  cublasSgemmEx(handle, op, op, n, n, n, &one, m, t, lda,  // planted: uninitialised read
+                m, t, lda, &one, r, t, lda);
+  finish();
+}
+
+}  // namespace typed_product_of_an_unwritten_matrix
 
 namespace factors_in_another_stream {
 
@@ -136,5 +203,7 @@ void run() {
 int main(int argc, char** argv) {
   return run_cases(argc, argv,
                    {BOTH(right_hand_side_never_written), BOTH(other_triangle_written),
-                    BOTH(matrix_of_a_batch_never_written), BOTH(factors_in_another_stream)});
+                    BOTH(matrix_of_a_batch_never_written), BOTH(product_of_an_unwritten_matrix),
+                    BOTH(system_of_the_other_triangle), BOTH(typed_product_of_an_unwritten_matrix),
+                    BOTH(factors_in_another_stream)});
 }

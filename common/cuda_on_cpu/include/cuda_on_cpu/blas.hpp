@@ -141,11 +141,35 @@ CUDA_ON_CPU_NOT_INLINED CUDA_ON_CPU_NOT_ANALYSED void set(Value* to, Value value
   *to = value;
 }
 
-/// The memory range of a matrix whose columns are `stride` elements apart.
+template <typename Value>
+std::size_t bytes_of_elements(Index count) {
+  return static_cast<std::size_t>(count) * sizeof(Value);
+}
+/// The memory of a matrix whose columns are `stride` elements apart.
 template <typename Value>
 Touched matrix(Value* first, Index stride, Index rows, Index columns) {
-  const Index elements = columns <= 0 || rows <= 0 ? 0 : stride * (columns - 1) + rows;
-  return {first, static_cast<std::size_t>(elements) * sizeof(Value), !std::is_const_v<Value>};
+  const bool written = !std::is_const_v<Value>;
+  if (columns <= 0 || rows <= 0) return {first, 0, written};
+  if (stride == rows) return {first, bytes_of_elements<Value>(rows * columns), written};
+  return {first, bytes_of_elements<Value>(rows),    written,
+          true,  static_cast<std::size_t>(columns), bytes_of_elements<Value>(stride)};
+}
+/// The memory of one triangle of a matrix.
+/// \param strict whether the diagonal does not belong to the triangle
+template <typename Value>
+Touched triangle(Value* first, Index stride, Index n, bool lower, bool strict = false) {
+  const Index columns = strict ? n - 1 : n;
+  if (columns <= 0) return {first, 0, !std::is_const_v<Value>};
+  const auto size = static_cast<std::ptrdiff_t>(sizeof(Value));
+  return {first + (!strict ? 0
+                   : lower ? 1
+                           : stride),
+          bytes_of_elements<Value>(lower ? columns : 1),
+          !std::is_const_v<Value>,
+          true,
+          static_cast<std::size_t>(columns),
+          bytes_of_elements<Value>(lower ? stride + 1 : stride),
+          lower ? -size : size};
 }
 /// Returns `touched` with the member `read` set to `is_read`.
 inline Touched unread(Touched touched, bool is_read = false) {
@@ -491,7 +515,8 @@ struct Triangle {
   }
   Touched touched() const {
     if (storage == Storage::packed) return matrix(first, 1, n * (n + 1) / 2, 1);
-    return matrix(first, stride, storage == Storage::band ? band + 1 : n, n);
+    if (storage == Storage::full) return triangle(first, stride, n, lower, unit);
+    return matrix(first, stride, band + 1, n);
   }
   bool is_valid() const {
     return n >= 0 && band >= 0 &&
@@ -1005,7 +1030,8 @@ struct Trsm {
     return !is_any_negative({m, n}) && lda >= order() && ldb >= m && lda >= 1 && ldb >= 1;
   }
   List<Touched> touched() const {
-    return {alpha.touched(), matrix(a, lda, order(), order()), matrix(b, ldb, m, n)};
+    const bool lower = uplo == CUBLAS_FILL_MODE_LOWER, unit = diagonal == CUBLAS_DIAG_UNIT;
+    return {alpha.touched(), triangle(a, lda, order(), lower, unit), matrix(b, ldb, m, n)};
   }
   void run() const {
     if (m > 0 && n > 0) host_trsm(side, uplo, op, diagonal, m, n, alpha.value(), a, lda, b, ldb);

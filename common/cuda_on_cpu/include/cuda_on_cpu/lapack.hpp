@@ -124,48 +124,39 @@ int with_workspaces(Call call) {
 
 // --- Memory that a call accesses
 
-/// A list of memory ranges, for the analysis. Elements between the columns of a matrix, and
-/// elements of the other triangle, do not belong to the ranges.
+/// A list of the memory that a call accesses, for the analysis.
 class Ranges {
  public:
   enum class Access { read, write, change };
 
-  void add(Touched range) {
-    if (range.bytes == 0) return;
-    if (count_ == ranges_.size()) {
+  void add(Touched touched, Access access) {
+    touched.read = access != Access::write;
+    touched.written = access != Access::read;
+    if (count_ == touched_.size()) {
       List<Touched> more(2 * count_ + 4);
-      for (std::size_t i = 0; i < count_; ++i) more[i] = ranges_[i];
-      ranges_ = std::move(more);
+      for (std::size_t i = 0; i < count_; ++i) more[i] = touched_[i];
+      touched_ = std::move(more);
     }
-    ranges_[count_++] = range;
+    touched_[count_++] = touched;
   }
   template <typename Value>
   void array(Access access, Value* first, Index elements) {
-    add({first,
-         first == nullptr || elements < 0 ? 0 : static_cast<std::size_t>(elements) * sizeof(Value),
-         access != Access::read, access != Access::write});
+    add(blas::matrix(first, 1, 1, first == nullptr ? 0 : elements), access);
   }
   template <typename Value>
   void matrix(Access access, Value* first, Index stride, Index rows, Index columns) {
-    if (rows == stride)
-      array(access, first, rows * columns);
-    else
-      for (Index j = 0; j < columns; ++j) array(access, first + j * stride, rows);
+    add(blas::matrix(first, stride, rows, columns), access);
   }
-  /// One triangle of a matrix with n rows and columns.
   template <typename Value>
   void triangle(Access access, cublasFillMode_t part, Value* first, Index stride, Index n) {
-    for (Index j = 0; j < n; ++j) {
-      const bool lower = part == CUBLAS_FILL_MODE_LOWER;
-      array(access, first + j * stride + (lower ? j : 0), lower ? n - j : j + 1);
-    }
+    add(blas::triangle(first, stride, n, part == CUBLAS_FILL_MODE_LOWER), access);
   }
   void result(int* info) { array(Access::write, info, 1); }
-  /// All ranges. Unused elements at the end of the list are empty.
-  const List<Touched>& all() const { return ranges_; }
+  /// All entries. Unused entries at the end of the list are empty.
+  const List<Touched>& all() const { return touched_; }
 
  private:
-  List<Touched> ranges_;
+  List<Touched> touched_;
   std::size_t count_ = 0;
 };
 using Access = Ranges::Access;
@@ -393,7 +384,7 @@ CUDA_ON_CPU_AT_CALLER cusolverStatus_t laswp(cusolverDnHandle_t handle, int n, V
     return memory.all();
   };
   Ranges memory;
-  for (int i = 0; i < count; ++i) memory.array(Access::read, pivots + first - 1 + i * step, 1);
+  memory.matrix(Access::read, pivots + first - 1, step, 1, count);
   return status_of(library_call(handle->stream, memory.all(), more, [=] {
     for (int k = 0; k < count; ++k) {
       const int i = stride > 0 ? k : count - 1 - k;

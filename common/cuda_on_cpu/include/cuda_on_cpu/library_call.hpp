@@ -13,12 +13,16 @@ namespace cuda_on_cpu {
 // call and not a line of a header.
 #define CUDA_ON_CPU_AT_CALLER [[gnu::always_inline]] inline
 
-/// A range of memory that a library call reads, writes, or both.
+/// Memory that a library call reads, writes, or both: one range, or one range for each column of a
+/// matrix. Memory between the ranges does not belong to it.
 struct Touched {
   const void* first;
   std::size_t bytes;
   bool written;
   bool read = true;
+  std::size_t count = 1;      ///< number of ranges
+  std::size_t pitch = 0;      ///< distance between the beginnings of two ranges in bytes
+  std::ptrdiff_t growth = 0;  ///< bytes by which each range is longer than the previous range
 };
 
 /// A lock for functions of a host library that must not run concurrently.

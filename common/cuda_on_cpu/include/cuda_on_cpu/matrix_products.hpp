@@ -111,8 +111,9 @@ struct Matrix {
   std::size_t index(std::size_t i, std::size_t j) const {
     return by_rows ? i * stride + j : j * stride + i;
   }
-  std::size_t bytes() const {
-    return rows == 0 || columns == 0 ? 0 : (index(rows - 1, columns - 1) + 1) * bytes_of(type);
+  Touched touched(bool written) const {
+    const std::size_t inner = by_rows ? columns : rows, outer = by_rows ? rows : columns;
+    return {first, inner * bytes_of(type), written, !written, outer, stride * bytes_of(type)};
   }
   bool has_room() const { return stride >= (by_rows ? columns : rows); }
   Matrix of_batch(std::size_t number, std::size_t distance) const {
@@ -204,14 +205,14 @@ CUDA_ON_CPU_AT_CALLER cudaError_t enqueue_product(cudaStream_t stream, const Pro
                                                   bool in_double) {
   const std::size_t bias =
       p.epilogue.bias == nullptr ? 0 : p.d.rows * bytes_of(p.epilogue.bias_type);
-  const std::size_t before = p.beta == 0 ? 0 : p.c.bytes();
   const bool multiplies = p.alpha != 0;
+  const Touched nothing = {nullptr, 0, false};
   return library_call(stream,
-                      {{p.a.first, multiplies ? p.a.bytes() : 0, false},
-                       {p.b.first, multiplies ? p.b.bytes() : 0, false},
-                       {p.c.first, before, false},
+                      {multiplies ? p.a.touched(false) : nothing,
+                       multiplies ? p.b.touched(false) : nothing,
+                       p.beta == 0 ? nothing : p.c.touched(false),
                        {p.epilogue.bias, bias, false},
-                       {p.d.first, p.d.bytes(), true, false}},
+                       p.d.touched(true)},
                       [=] { in_double ? compute<double>(p) : compute<float>(p); });
 }
 

@@ -301,8 +301,10 @@ struct TypedVector {
   double get(Index i) const { return element<double>(first, type, index(i)); }
   void set(Index i, double value) const { put_element(first, type, index(i), value); }
   Touched touched(bool written) const {
-    const Index places = size <= 0 ? 0 : (size - 1) * (stride < 0 ? -stride : stride) + 1;
-    return {first, static_cast<std::size_t>(places) * bytes_of(type), written};
+    const auto step = static_cast<std::size_t>(stride < 0 ? -stride : stride);
+    const auto elements = static_cast<std::size_t>(size < 0 ? 0 : size);
+    if (step == 1) return {first, elements * bytes_of(type), written};
+    return {first, bytes_of(type), written, true, elements, step * bytes_of(type)};
   }
 };
 inline TypedVector typed(const void* first, cudaDataType type, Index size, Index stride) {
@@ -336,8 +338,8 @@ struct TypedGemv {
   List<Touched> touched() const {
     if (m == 0 || n == 0) return List<Touched>(3);
     const bool reads = !alpha.is_zero();
-    return {reads ? Touched{a, matrix().bytes(), false} : nothing(),
-            reads ? from().touched(false) : nothing(), unread(to().touched(true), !beta.is_zero())};
+    return {reads ? matrix().touched(false) : nothing(), reads ? from().touched(false) : nothing(),
+            unread(to().touched(true), !beta.is_zero())};
   }
   void run() const {
     if (m == 0 || n == 0) return;

@@ -30,11 +30,17 @@ cudaError_t enter_library_call(cudaStream_t stream, const List<Touched>& touched
       *found,
       [touched, work = std::move(work), call, more](const Operation& operation) {
         const auto check = [&](const List<Touched>& memory) {
-          for (const Touched& t : memory) {
-            if (t.bytes == 0) continue;
-            if (t.read) analysis::copy_access(t.first, t.bytes, analysis::read, operation);
-            if (t.written) analysis::copy_access(t.first, t.bytes, analysis::write, operation);
-          }
+          for (const Touched& t : memory)
+            for (const analysis::Kind kind : {analysis::read, analysis::write}) {
+              if (kind == analysis::read ? !t.read : !t.written) continue;
+              const auto* range = static_cast<const char*>(t.first);
+              std::size_t bytes = t.bytes;
+              for (std::size_t i = 0; i < t.count; ++i) {
+                if (bytes != 0) analysis::copy_access(range, bytes, kind, operation);
+                range += t.pitch;
+                bytes += static_cast<std::size_t>(t.growth);
+              }
+            }
         };
         check(touched);
         if (more != nullptr) check(more(work.get()));
