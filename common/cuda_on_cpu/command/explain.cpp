@@ -37,7 +37,7 @@ Not supported (an error of the compiler, of the linker or of a call)
 
   labels and rare instructions of inline PTX, tensor maps; mipmaps and texture references; graphs
   that kernels launch; graphs of the driver API; modules with real PTX; quasirandom generators; the
-  agents of CUB; iterative refinement and sparse matrices of cuSOLVER; kernels in shared libraries.
+  agents of CUB; expert functions and sparse matrices of cuSOLVER; kernels in shared libraries.
   The command refuses cuSPARSE, cuDNN and other libraries by name.
 
 Differences from a GPU

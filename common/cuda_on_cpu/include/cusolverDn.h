@@ -591,6 +591,66 @@ CUDA_ON_CPU_CUSOLVER(C, cuComplex, float, he, ung, unm)
 CUDA_ON_CPU_CUSOLVER(Z, cuDoubleComplex, double, he, ung, unm)
 #undef CUDA_ON_CPU_CUSOLVER
 
+// --- Functions that may compute in a lower precision, to which the second letter of the name
+// refers. The CPU device computes in the precision of the operands: the number of iterations is -1,
+// which means in cuSOLVER that a lower precision is not worth while
+
+#define CUDA_ON_CPU_CUSOLVER_MIXED(PP, Value)                                                      \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##PP##gesv_bufferSize(                          \
+      cusolverDnHandle_t handle, int n, int columns, Value*, int lda, int*, Value*, int ldb,       \
+      Value*, int ldx, void*, std::size_t* bytes) {                                                \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_bytes(                                                                           \
+        handle, is_matrix(n, n, lda) && is_matrix(n, columns, ldb) && is_matrix(n, columns, ldx),  \
+        bytes);                                                                                    \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##PP##gesv(                                     \
+      cusolverDnHandle_t handle, int n, int columns, Value* a, int lda, int* pivots, Value* b,     \
+      int ldb, Value* x, int ldx, void* room, std::size_t bytes, int* iterations, int* info) {     \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return gesv<Value>(handle, n, columns, a, lda, pivots, b, ldb, x, ldx,                         \
+                       room_of<Value>(room, bytes), iterations, info);                             \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##PP##gels_bufferSize(                          \
+      cusolverDnHandle_t handle, int m, int n, int columns, Value*, int lda, Value*, int ldb,      \
+      Value*, int ldx, void*, std::size_t* bytes) {                                                \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return report_bytes(handle,                                                                    \
+                        is_matrix(m, n, lda) && m >= n && is_matrix(m, columns, ldb) &&            \
+                            is_matrix(n, columns, ldx),                                            \
+                        bytes);                                                                    \
+  }                                                                                                \
+  template <typename = void>                                                                       \
+  CUDA_ON_CPU_AT_CALLER cusolverStatus_t cusolverDn##PP##gels(                                     \
+      cusolverDnHandle_t handle, int m, int n, int columns, Value* a, int lda, Value* b, int ldb,  \
+      Value* x, int ldx, void* room, std::size_t bytes, int* iterations, int* info) {              \
+    using namespace cuda_on_cpu::lapack;                                                           \
+    return gels<Value>(handle, m, n, columns, a, lda, b, ldb, x, ldx, room_of<Value>(room, bytes), \
+                       iterations, info);                                                          \
+  }
+CUDA_ON_CPU_CUSOLVER_MIXED(ZZ, cuDoubleComplex)
+CUDA_ON_CPU_CUSOLVER_MIXED(ZC, cuDoubleComplex)
+CUDA_ON_CPU_CUSOLVER_MIXED(ZK, cuDoubleComplex)
+CUDA_ON_CPU_CUSOLVER_MIXED(ZE, cuDoubleComplex)
+CUDA_ON_CPU_CUSOLVER_MIXED(ZY, cuDoubleComplex)
+CUDA_ON_CPU_CUSOLVER_MIXED(CC, cuComplex)
+CUDA_ON_CPU_CUSOLVER_MIXED(CK, cuComplex)
+CUDA_ON_CPU_CUSOLVER_MIXED(CE, cuComplex)
+CUDA_ON_CPU_CUSOLVER_MIXED(CY, cuComplex)
+CUDA_ON_CPU_CUSOLVER_MIXED(DD, double)
+CUDA_ON_CPU_CUSOLVER_MIXED(DS, double)
+CUDA_ON_CPU_CUSOLVER_MIXED(DH, double)
+CUDA_ON_CPU_CUSOLVER_MIXED(DB, double)
+CUDA_ON_CPU_CUSOLVER_MIXED(DX, double)
+CUDA_ON_CPU_CUSOLVER_MIXED(SS, float)
+CUDA_ON_CPU_CUSOLVER_MIXED(SH, float)
+CUDA_ON_CPU_CUSOLVER_MIXED(SB, float)
+CUDA_ON_CPU_CUSOLVER_MIXED(SX, float)
+#undef CUDA_ON_CPU_CUSOLVER_MIXED
+
 // --- Functions with 64-bit sizes, whose element types are arguments
 
 template <typename = void>

@@ -80,6 +80,7 @@ CUDA_ON_CPU_HOST_LAPACK(orgtr, orgtr, ungtr)
 CUDA_ON_CPU_HOST_LAPACK(ormtr, ormtr, unmtr)
 CUDA_ON_CPU_HOST_LAPACK(syevd, syevd, heevd)
 CUDA_ON_CPU_HOST_LAPACK(sygvd, sygvd, hegvd)
+CUDA_ON_CPU_HOST_LAPACK(gels, gels, gels)
 CUDA_ON_CPU_HOST_LAPACK(geev, geev, geev)
 CUDA_ON_CPU_HOST_LAPACK(gesvd, gesvd, gesvd)
 #undef CUDA_ON_CPU_HOST_LAPACK
@@ -212,16 +213,19 @@ CUDA_ON_CPU_AT_CALLER cusolverStatus_t report_room(cusolverDnHandle_t handle, bo
   *elements = room_elements;
   return CUSOLVER_STATUS_SUCCESS;
 }
-/// Reports the sizes of the workspaces of a function with 64-bit sizes, for any element type.
-CUDA_ON_CPU_AT_CALLER cusolverStatus_t report_bytes(cusolverDnHandle_t handle, bool is_valid,
-                                                    std::size_t* device_bytes,
-                                                    std::size_t* host_bytes) {
+/// Reports the size of a workspace in bytes, for any element type.
+inline cusolverStatus_t report_bytes(cusolverDnHandle_t handle, bool is_valid, std::size_t* bytes) {
   if (handle == nullptr) return CUSOLVER_STATUS_NOT_INITIALIZED;
-  if (!is_valid || device_bytes == nullptr || host_bytes == nullptr)
-    return CUSOLVER_STATUS_INVALID_VALUE;
-  *device_bytes = room_elements * sizeof(cuDoubleComplex);
-  *host_bytes = 0;
+  if (!is_valid || bytes == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;
+  *bytes = room_elements * sizeof(cuDoubleComplex);
   return CUSOLVER_STATUS_SUCCESS;
+}
+/// As above, for functions that also have a workspace in host memory. LAPACK needs none.
+inline cusolverStatus_t report_bytes(cusolverDnHandle_t handle, bool is_valid,
+                                     std::size_t* device_bytes, std::size_t* host_bytes) {
+  const auto status = report_bytes(handle, is_valid && host_bytes != nullptr, device_bytes);
+  if (status == CUSOLVER_STATUS_SUCCESS) *host_bytes = 0;
+  return status;
 }
 template <typename Value>
 Room room_of(const void* first, std::size_t bytes) {
@@ -764,6 +768,62 @@ CUDA_ON_CPU_AT_CALLER cusolverStatus_t ormtr(cusolverDnHandle_t handle, cublasSi
           return host_ormtr<Value>(letter_of(side), letter_of(part), letter_of<Value>(op), m, n, a,
                                    lda, tau, c, ldc, rooms, size);
         }));
+  });
+}
+
+// --- Solutions by functions that may compute in a lower precision
+
+/// The number of iterations of a function that did not try a lower precision.
+constexpr int not_refined = -1;
+
+template <typename Value>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t gesv(cusolverDnHandle_t handle, int n, int columns, Value* a,
+                                            int lda, int* pivots, const Value* b, int ldb, Value* x,
+                                            int ldx, Room room, int* iterations, int* info) {
+  if (handle == nullptr) return CUSOLVER_STATUS_NOT_INITIALIZED;
+  if (!is_matrix(n, n, lda, a) || !is_array(pivots, n) || !is_matrix(n, columns, ldb, b) ||
+      !is_matrix(n, columns, ldx, x) || !room.is_valid() || iterations == nullptr ||
+      info == nullptr)
+    return CUSOLVER_STATUS_INVALID_VALUE;
+  Ranges memory;
+  memory.matrix(Access::change, a, lda, n, n);
+  memory.array(Access::write, pivots, n);
+  memory.matrix(Access::read, b, ldb, n, columns);
+  memory.matrix(Access::write, x, ldx, n, columns);
+  memory.result(info);
+  *iterations = not_refined;
+  return in_stream(handle, memory, [=] {
+    const int failed = host_getrf<Value>(n, n, a, lda, pivots);
+    set(info, failed);
+    if (failed != 0) return;
+    for (Index j = 0; j < columns; ++j) copy_values(b + j * ldb, n, x + j * ldx);
+    blas::solve_factorised<Value>(a, lda, n, pivots, CUBLAS_OP_N, x, ldx, columns);
+  });
+}
+/// Computes least-squares solutions, for at least as many rows as columns.
+template <typename Value>
+CUDA_ON_CPU_AT_CALLER cusolverStatus_t gels(cusolverDnHandle_t handle, int m, int n, int columns,
+                                            Value* a, int lda, const Value* b, int ldb, Value* x,
+                                            int ldx, Room room, int* iterations, int* info) {
+  if (handle == nullptr) return CUSOLVER_STATUS_NOT_INITIALIZED;
+  if (!is_matrix(m, n, lda, a) || m < n || !is_matrix(m, columns, ldb, b) ||
+      !is_matrix(n, columns, ldx, x) || !room.is_valid() || iterations == nullptr ||
+      info == nullptr)
+    return CUSOLVER_STATUS_INVALID_VALUE;
+  Ranges memory;
+  memory.matrix(Access::change, a, lda, m, n);
+  memory.matrix(Access::read, b, ldb, m, columns);
+  memory.matrix(Access::write, x, ldx, n, columns);
+  memory.result(info);
+  *iterations = not_refined;
+  return in_stream(handle, memory, [=] {
+    List<Value> sides = packed(b, ldb, m, columns);
+    const int failed = with_workspace<Value>([&](Value* rooms, int size) {
+      return host_gels<Value>('N', m, n, columns, a, lda, sides.data(), m > 0 ? m : 1, rooms, size);
+    });
+    set(info, failed);
+    for (Index j = 0; j < columns && failed == 0; ++j)
+      copy_values(sides.data() + j * m, n, x + j * ldx);
   });
 }
 
