@@ -85,7 +85,7 @@ inline cusolverStatus_t cusolverDnLoggerSetLevel(int) { return CUSOLVER_STATUS_S
 inline cusolverStatus_t cusolverDnLoggerSetMask(int) { return CUSOLVER_STATUS_SUCCESS; }
 inline cusolverStatus_t cusolverDnLoggerForceDisable() { return CUSOLVER_STATUS_SUCCESS; }
 
-// The parameters of the routines with Jacobi's method, and what these routines report.
+// The parameters of the routines with Jacobi's method, and the reports of these routines.
 #define CUDA_ON_CPU_CUSOLVER_JACOBI(Name, name)                                                  \
   struct name##Info : cuda_on_cpu::lapack::Jacobi {};                                            \
   using name##Info_t = name##Info*;                                                              \
@@ -593,7 +593,7 @@ CUDA_ON_CPU_CUSOLVER(Z, cuDoubleComplex, double, he, ung, unm)
 
 // --- Functions that may compute in a lower precision, to which the second letter of the name
 // refers. The CPU device computes in the precision of the operands: the number of iterations is -1,
-// which means in cuSOLVER that a lower precision is not worth while
+// which means in cuSOLVER that a lower precision is not worthwhile
 
 #define CUDA_ON_CPU_CUSOLVER_MIXED(PP, Value)                                                      \
   template <typename = void>                                                                       \

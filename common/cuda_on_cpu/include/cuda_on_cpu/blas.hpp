@@ -1287,8 +1287,9 @@ CUDA_ON_CPU_AT_CALLER cublasStatus_t matinv_batched(cublasHandle_t handle, Index
       });
 }
 
-/// Replaces x by the Householder vector of x, and its first element by the only element of the
-/// reflected vector that is not zero. The first element of the Householder vector is 1.
+/// Computes the Householder reflection of x. The elements after the first one become those of the
+/// Householder vector v, whose first element is 1. The first element of x becomes that of the
+/// reflected vector, in which all other elements are zero.
 /// \returns the factor tau of the reflection I - tau v v'
 template <typename Value>
 Value reflect(Value* x, Index size) {

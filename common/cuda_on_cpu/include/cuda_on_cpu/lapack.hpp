@@ -938,15 +938,14 @@ Real<Value> bound(cusolverEigRange_t range, const void* given) {
                                                            : Real<Value>{};
 }
 
-/// What a routine with Jacobi's method reports about its last call.
+/// The results that a routine with Jacobi's method reports about its last call.
 struct Outcome {
   double residual = 0;
   int sweeps = 0;
   bool is_batch = false;
 };
-/// The parameters of a routine with Jacobi's method. LAPACK computes the results with methods that
-/// are as accurate as possible, so the tolerance and the limit of sweeps have no effect, and
-/// results are always sorted.
+/// The parameters of a routine with Jacobi's method. LAPACK computes the results with other
+/// methods, so the tolerance and the limit of sweeps have no effect, and results are always sorted.
 struct Jacobi {
   double tolerance = 0;
   int most_sweeps = 100;
