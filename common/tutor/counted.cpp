@@ -31,7 +31,7 @@ namespace {
 
 /// The counters of rare events, which all threads share.
 struct Totals {
-  std::atomic<long> regions{0}, largest_team{0}, team_barriers{0}, tasks{0};
+  std::atomic<long> regions{0}, team_threads{0}, team_barriers{0}, tasks{0};
 };
 Totals totals;
 
@@ -185,11 +185,11 @@ void write_counts() {
   std::fprintf(
       file,
       "{\"reads\": %ld, \"writes\": %ld, \"busiest\": %ld, \"vectors\": %ld, \"lines\": %ld, "
-      "\"regions\": %ld, \"largest_team\": %ld, "
+      "\"regions\": %ld, \"team_threads\": %ld, "
       "\"team_barriers\": %ld, \"tasks\": %ld, \"race\": [%ld, %ld], \"both_write\": %s, "
       "\"unwritten_read\": %ld}\n",
       sum.reads, sum.writes, busiest, sum.vectors, sum.lines, totals.regions.load(),
-      totals.largest_team.load(), totals.team_barriers.load(), totals.tasks.load(),
+      totals.team_threads.load(), totals.team_barriers.load(), totals.tasks.load(),
       offset(race_now), offset(race_before), race_writes ? "true" : "false",
       offset(unwritten_read));
   std::fclose(file);
@@ -227,8 +227,7 @@ void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsign
   ++totals.regions;
   ++regions_begun;
   static auto* const most_threads = next<int()>("omp_get_max_threads");
-  const long size = threads != 0 ? static_cast<long>(threads) : most_threads();
-  if (size > totals.largest_team) totals.largest_team = size;
+  totals.team_threads += threads != 0 ? static_cast<long>(threads) : most_threads();
   const bool outermost = !in_region.exchange(true);
   Body body{function, data};
   real(run_body, &body, threads, flags);

@@ -46,9 +46,9 @@ def of_sum(terms, used, others):
             if first <= last and abs(part) > NEAR and is_near(value):
                 verb = "is" if first == last else "are"
                 return f"{terms_text(first, last)} of the {k} terms of the sum {verb} {what}"
-    for name, value in others:
-        if k and is_near(value):
-            return f"the terms of the sum are {name}"
+    fitting = [name for name, value in others if k and is_near(value)]
+    if fitting:
+        return f"the terms of the sum are {', or '.join(fitting)}"
     return of_lanes(terms, used, is_near)
 
 

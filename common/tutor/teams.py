@@ -106,7 +106,7 @@ def of_parts(source):
 def of_counts(mine, own):
     """Sentences about counts of a wrong solution that differ from the stage's on the same problem."""
     for name, what, question in (("regions", "parallel regions", "is one started too often, or not at all?"),
-                                 ("largest_team", "threads in the largest team", "is the clause num_threads missing or "
+                                 ("team_threads", "threads in all teams", "is the clause num_threads missing or "
                                                                                  "wrong?"),
                                  ("team_barriers", "barriers of a team, counted by each thread", "is a barrier missing, or "
                                                                                                  "one too many?")):

@@ -316,9 +316,9 @@ def directives():
         yield f"the parts of threads: {said}"
     if list(teams.of_source(parts.replace("g(first)", "g(n)"))) or teams.of_parts(program("parallel for")) is not None:
         yield "a single statement is named, or parts are found that are none"
-    said = list(teams.of_counts({"regions": 2, "largest_team": 4, "team_barriers": 9},
-                                {"regions": 2, "largest_team": 6, "team_barriers": 9}))
-    if said != ["threads in the largest team: 4 (stage: 6): is the clause num_threads missing or wrong?"]:
+    said = list(teams.of_counts({"regions": 2, "team_threads": 4, "team_barriers": 9},
+                                {"regions": 2, "team_threads": 6, "team_barriers": 9}))
+    if said != ["threads in all teams: 4 (stage: 6): is the clause num_threads missing or wrong?"]:
         yield f"counts: {said}"
     critical = program("parallel for", "\n#pragma omp critical\n    x(0) += i;")
     if len(list(teams.serial(critical, ""))) != 1 or list(teams.serial(critical, critical)):
