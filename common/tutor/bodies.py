@@ -1,13 +1,18 @@
-"""Explains wrong forces of the N-body problem: which source bodies were not added exactly once."""
+"""Explains wrong solutions of the N-body problem: which source bodies were not added exactly once, and which part of the
+scheme differs."""
 
+import dataclasses
 import math
+import typing
 
 from naming import ranges
 from products import solved
 
 MOST = 160  # the largest number of bodies that is explained
+FEW = 4  # the largest number of bodies whose steps are simulated
 TILES = (32, 64, 128)
 NEAR = 1e-9
+SAME = 1e-12  # the largest difference of equal positions and velocities after few steps
 BODY, FORCE = 8, 6  # values of a body: position, mass, velocity, padding; of a force: acceleration and jerk
 
 
@@ -102,3 +107,103 @@ def of_launch(problem, difference):
                             and each.shape[-1] == size), None)
                       for size in (BODY, FORCE))
     return of_forces(bodies, forces, problem["softening"]) if bodies and forces else None
+
+
+# --- Whole steps
+
+@dataclasses.dataclass(frozen=True)
+class Scheme:
+    """The Hermite scheme, or a wrong version of it."""
+
+    sources: typing.Callable = lambda i, n: range(n)  # the source bodies of body i
+    power: int = 3  # of the inverse distance in the acceleration
+    along: float = -3.0  # the factor of the radial velocity in the jerk
+    softening: typing.Callable = lambda length: length * length
+    chunk: int = 1  # so many bodies share a sum that is set to zero only once
+    uses_predicted: bool = True
+    swaps: bool = True
+    exchanges: bool = False  # whether the forces at both ends of a step are exchanged
+    predicts: tuple = (1 / 2, 1 / 3, 1.0, 1 / 2)  # the coefficients of the predictor
+    corrects: tuple = (7.0, 3.0, 3.0, -2.0, 1.0, -1.0)  # the coefficients of the corrector
+
+
+# Wrong versions of the scheme, and what they do.
+SCHEMES = {
+    "only source bodies with a smaller index than the body are added": {"sources": lambda i, n: range(i)},
+    "only source bodies with a larger index than the body are added": {"sources": lambda i, n: range(i + 1, n)},
+    "the last source body is never added": {"sources": lambda i, n: range(n - 1)},
+    "the first source body is never added": {"sources": lambda i, n: range(1, n)},
+    "all source bodies are added twice": {"sources": lambda i, n: [*range(n), *range(n)]},
+    "the acceleration is divided by the distance instead of its third power": {"power": 1},
+    "the acceleration is divided by the second power of the distance instead of the third": {"power": 2},
+    "the acceleration is divided by the fourth power of the distance instead of the third": {"power": 4},
+    "the jerk has the term with the radial velocity with the wrong sign": {"along": 3.0},
+    "the jerk lacks the term with the radial velocity": {"along": 0.0},
+    "the softening is not squared": {"softening": lambda length: length},
+    "the softening is left out": {"softening": lambda length: 0.0},
+    "the forces at the end of a step are evaluated for the old positions and velocities, not for the predicted ones": {
+        "uses_predicted": False},
+    "the forces at the end of a step do not become those at the beginning of the next one: is std::swap missing?": {
+        "swaps": False},
+    "the corrector uses the forces at the beginning and at the end of the step in exchanged places": {"exchanges": True},
+    "the predictor lacks the acceleration in the position": {"predicts": (0.0, 0.0, 1.0, 1 / 2)},
+    "the predictor lacks the jerk in the position": {"predicts": (1 / 2, 0.0, 1.0, 1 / 2)},
+    "the predictor lacks the acceleration in the velocity": {"predicts": (1 / 2, 1 / 3, 0.0, 0.0)},
+    "the predictor lacks the jerk in the velocity": {"predicts": (1 / 2, 1 / 3, 1.0, 0.0)},
+    "the corrector has the weights of both accelerations exchanged": {"corrects": (3.0, 7.0, 3.0, -2.0, 1.0, -1.0)},
+    "the corrector adds the jerk at the end of the step to the position instead of subtracting it": {
+        "corrects": (7.0, 3.0, 3.0, 2.0, 1.0, -1.0)},
+    "the corrector adds the jerk at the end of the step to the velocity instead of subtracting it": {
+        "corrects": (7.0, 3.0, 3.0, -2.0, 1.0, 1.0)},
+    "the corrector lacks the jerk in the velocity": {"corrects": (7.0, 3.0, 3.0, -2.0, 0.0, 0.0)},
+    **{f"the sum of {count} bodies in a row is set to zero only once": {"chunk": count} for count in (2, 3)}}
+
+
+def forces_on(bodies, scheme, softening2):
+    """The accelerations and jerks of bodies with mass, position and velocity."""
+    forces, total = [], [0.0] * FORCE
+    for i, (_, x, v) in enumerate(bodies):
+        total = total if i % scheme.chunk else [0.0] * FORCE
+        for j in scheme.sources(i, len(bodies)):
+            mass, other_x, other_v = bodies[j]
+            dx, dv = ([b - a for a, b in zip(one, other)] for one, other in ((x, other_x), (v, other_v)))
+            square = sum(each * each for each in dx) + softening2
+            weight = mass * square ** (-scheme.power / 2) if square else 0.0
+            factor = scheme.along * sum(map(float.__mul__, dx, dv)) / square if square else 0.0
+            pulled = [weight * each for each in dx] + [weight * (one + factor * other) for one, other in zip(dv, dx)]
+            total = [one + other for one, other in zip(total, pulled)]
+        forces.append((total[:3], total[3:]))
+    return forces
+
+
+def advanced(bodies, scheme, problem):
+    """The bodies after all steps."""
+    dt, softening2 = problem["dt"], scheme.softening(problem["softening"])
+    p, c = scheme.predicts, scheme.corrects
+    forces = forces_on(bodies, scheme, softening2)
+    for _ in range(problem["steps"]):
+        predicted = [(mass, [s + dt * (u + dt * (p[0] * a + p[0] * p[1] * dt * k)) for s, u, a, k in zip(x, v, *force)],
+                      [u + dt * (p[2] * a + p[3] * dt * k) for u, a, k in zip(v, *force)]) for (mass, x, v),
+                     force in zip(bodies, forces)]
+        following = forces_on(predicted if scheme.uses_predicted else bodies, scheme, softening2)
+        one, other = (following, forces) if scheme.exchanges else (forces, following)
+        bodies = [(mass, [s + dt * (u + dt / 20 * (c[0] * a + c[1] * b + dt / 3 * (c[2] * k + c[3] * m)))
+                          for s, u, a, k, b, m in zip(x, v, *first, *second)],
+                   [u + dt / 2 * (a + b + dt / 6 * (c[4] * k + c[5] * m)) for u, a, k, b, m in zip(v, *first, *second)])
+                  for (mass, x, v), first, second in zip(bodies, one, other)]
+        forces = following if scheme.swaps else forces
+    return bodies
+
+
+def of_steps(problem, start, found):
+    """A sentence about a wrong solution of few bodies, or None. `start` and `found` are lists of positions and
+    velocities."""
+    count = problem["bodies"]
+    if not 1 < count <= FEW or not 0 < problem["steps"] <= 8 or not all(map(math.isfinite, found)):
+        return None
+    bodies = [(1 / count, start[6 * i:6 * i + 3], start[6 * i + 3:6 * i + 6]) for i in range(count)]
+    for sentence, changes in SCHEMES.items():
+        values = [value for _, x, v in advanced(bodies, Scheme(**changes), problem) for value in [*x, *v]]
+        if all(abs(value - other) <= SAME for value, other in zip(values, found)):
+            return sentence
+    return None

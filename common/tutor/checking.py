@@ -464,7 +464,7 @@ def compared(job, program, on):
     says = [f"{first.name} ({size_of(job, first.problem, about)}), {first.precision}: {first.says[0]}"]
     names = [case.name for case in worst]
     if not isinstance(first.failed, OutOfTime):
-        explained = of_stencil(job, program, worst, ranks)
+        explained = of_stencil(job, program, worst, ranks) or of_bodies(job, worst)
         patterns = first.says[1:] or next(([f"in {case.name}, {case.says[1]}", *case.says[2:]] for case in worst
                                            if len(case.says) > 1 and "rounding errors" not in case.says[1]), [])
         says += explained or explaining.of_cases(job.stage.workload, worst) or patterns
@@ -517,6 +517,20 @@ def of_stencil(job, program, wrong, ranks):
     return [f"in one step of {problem['rows']} x {cols} random values, {sentence}"] if sentence else []
 
 
+def of_bodies(job, wrong):
+    """Sentences about a wrong solution of few bodies: how the scheme differs from the right one."""
+    for case in wrong if job.stage.workload == "nbody" else ():
+        if case.solution is None or case.precision != "f64" or case.problem["bodies"] > bodies.FEW:
+            continue
+        try:
+            start = solution_of_zero(job, f"{case.name} at first", case.problem | {"steps": 0})
+        except Failed:
+            return []
+        if sentence := bodies.of_steps(case.problem, list(start.values), list(case.solution.values)):
+            return [f"in {case.name}, {sentence}"]
+    return []
+
+
 # --- Analysis
 
 def error_sentences(error, places, source, stages_text=""):
@@ -558,8 +572,8 @@ def race_sentences(race, program, job):
 
 
 def of_teams(job, found, clean, counters, problem, precision):
-    """Sentences about the threads of a team in a wrong solution: directives, and counts that differ from the stage's. A sentence about the
-    parts of the threads is added to the sentences `found` if an element may have no thread."""
+    """Sentences about the threads of a team in a wrong solution: directives, and counts that differ from the stage's. A
+    sentence about the parts of the threads is added to the sentences `found` if an element may have no thread."""
     if clean.passed is False:
         return []
     says = of_directives(job)
@@ -571,7 +585,8 @@ def of_teams(job, found, clean, counters, problem, precision):
     if place := counters.get("unwritten read"):
         path, line = line_at(job.out / "counted" / pathlib.PurePath(job.target).name, place, job.source.name)
         path = pathlib.Path(os.path.normpath(job.places.build / path))
-        return [*says, f"{job.places.named(path)}:{line}: {building.line_of(path, line)}: this line reads an element that nothing has written: is "
+        return [*says, f"{job.places.named(path)}:{line}: {building.line_of(path, line)}: this line reads an element that "
+                       f"nothing has written: is "
                 "its start value missing, or should another thread or an earlier step have stored it?"]
     parts = teams.of_parts(job.text)
     found += [parts] if parts else []

@@ -193,6 +193,13 @@ def wrong_forces():
                               (lambda i: [*range(count), *range(block)], "source bodies 0 to 63 are added twice")):
         if fragment not in said(sources):
             yield f"'{fragment}' is not in: {said(sources)}"
+    start = [((i * 37) % 23) / 11 - 1 for i in range(18)]
+    few = [(1 / 3, start[6 * i:6 * i + 3], start[6 * i + 3:6 * i + 6]) for i in range(3)]
+    problem = {"bodies": 3, "steps": 3, "dt": 1 / 64, "softening": 0.125}
+    for sentence, changes in [(None, {}), *bodies.SCHEMES.items()]:
+        values = [value for _, x, v in bodies.advanced(few, bodies.Scheme(**changes), problem) for value in [*x, *v]]
+        if bodies.of_steps(problem, start, values) != sentence:
+            yield f"'{sentence}' is explained by: {bodies.of_steps(problem, start, values)}"
     if said(lambda i: range(count)):
         yield f"right forces are explained: {said(lambda i: range(count))}"
 
