@@ -196,14 +196,14 @@ def advanced(bodies, scheme, problem):
 
 
 def of_steps(problem, start, found):
-    """A sentence about a wrong solution of few bodies, or None. `start` and `found` are lists of positions and
-    velocities."""
+    """The sentences that explain a wrong solution of few bodies. `start` and `found` are lists of positions and velocities."""
     count = problem["bodies"]
     if not 1 < count <= FEW or not 0 < problem["steps"] <= 8 or not all(map(math.isfinite, found)):
-        return None
+        return []
     bodies = [(1 / count, start[6 * i:6 * i + 3], start[6 * i + 3:6 * i + 6]) for i in range(count)]
-    for sentence, changes in SCHEMES.items():
-        values = [value for _, x, v in advanced(bodies, Scheme(**changes), problem) for value in [*x, *v]]
-        if all(abs(value - other) <= SAME for value, other in zip(values, found)):
-            return sentence
-    return None
+
+    def fits(scheme):
+        values = [value for _, x, v in advanced(bodies, scheme, problem) for value in [*x, *v]]
+        return all(abs(value - other) <= SAME for value, other in zip(values, found))
+
+    return [sentence for sentence, changes in SCHEMES.items() if fits(Scheme(**changes))]

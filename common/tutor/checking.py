@@ -518,17 +518,20 @@ def of_stencil(job, program, wrong, ranks):
 
 
 def of_bodies(job, wrong):
-    """Sentences about a wrong solution of few bodies: how the scheme differs from the right one."""
+    """Sentences about a wrong solution of few bodies: how the scheme differs from the right one, in all of these test cases."""
+    fitting = {}
     for case in wrong if job.stage.workload == "nbody" else ():
         if case.solution is None or case.precision != "f64" or case.problem["bodies"] > bodies.FEW:
             continue
         try:
             start = solution_of_zero(job, f"{case.name} at first", case.problem | {"steps": 0})
         except Failed:
-            return []
-        if sentence := bodies.of_steps(case.problem, list(start.values), list(case.solution.values)):
-            return [f"in {case.name}, {sentence}"]
-    return []
+            continue
+        if sentences := bodies.of_steps(case.problem, list(start.values), list(case.solution.values)):
+            fitting[case.name] = sentences
+    common = [sentence for sentence in next(iter(fitting.values()), [])
+              if all(sentence in each for each in fitting.values())]
+    return [f"in {launches.joined(fitting)}, {common[0]}"] if common else []
 
 
 # --- Analysis
