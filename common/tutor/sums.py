@@ -133,6 +133,9 @@ def explanation(wanted, found):
     if abs(found[k] + wanted[k]) < NEAR:
         return f"coefficient {k} has the wrong sign: look at the minus sign in its formula"
     terms, total = [r[k - i] * y[i] for i in range(k)], -wanted[k] * beta
+    earlier = [sum(r[m - i] * value for i, value in enumerate(steps[m][0])) for m in range(1, k)]
+    if earlier and abs(-found[k] * beta - r[k + 1] - sum(terms) - sum(earlier)) < NEAR < abs(sum(earlier)):
+        return f"in step {k}, the sums of the steps before are added again: is the sum not set to zero in each step?"
     others = {"r(i) y(i)": lambda i: r[i] * y[i], "r(i + 1) y(i)": lambda i: r[i + 1] * y[i],
               "r(k - 1 - i) y(i)": lambda i: r[k - 1 - i] * y[i],
               "r(k + 1 - i) y(i)": lambda i: r[k + 1 - i] * y[i], "r(k - i) y(k - 1 - i)": lambda i: r[k - i] * y[k - 1 - i],

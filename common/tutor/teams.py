@@ -65,6 +65,15 @@ def of_source(source):
             yield line, (f"only one thread executes the statement after this directive, and {used[0]} is different in each "
                          f"thread: the parts of "
                          "all other threads are left out")
+        region = next((region for region in regions if region[0] <= start < region[1]), None)
+        if region and re.match(r"(?:single|master|masked)\b", text):
+            changed = re.findall(rf"(?<![\w.]){NAME}(?=\s*[-+*/]?=(?!=))",
+                                 body) + [name for swap in re.findall(r"\bswap\s*\(([^()]*)\)", body)
+                                                                                  for name in re.findall(NAME, swap)]
+            if own := [name for name in changed if is_declared(code[region[0]:start], name) and not is_declared(body, name)]:
+                yield line, (f"only one thread executes the statement after this directive, and each thread has its own "
+                             f"{own[0]}, "
+                             "which stays as it is in all other threads")
         for name in [name for clause in re.findall(r"\bprivate\s*\(([^)]*)\)", text) for name in listed(clause)]:
             first = re.search(rf"\b{name}\b\s*(\+=|-=|\*=|/=|=(?!=)|\S)", body)
             if first and first[1] != "=":

@@ -321,6 +321,9 @@ def directives():
     said = " ".join(sentence for _, sentence in teams.of_source(parts)), teams.of_parts(parts)
     if "first is different in each thread" not in said[0] or said[1] is None or not said[1].startswith("lines 4 and 5 compute the part"):
         yield f"the parts of threads: {said}"
+    swapped = " ".join(sentence for _, sentence in teams.of_source(parts.replace("g(first);", "t = 0;").replace("const int t", "int t")))
+    if "each thread has its own t, which stays as it is" not in swapped:
+        yield f"a private variable that one thread changes: {swapped}"
     if list(teams.of_source(parts.replace("g(first)", "g(n)"))) or teams.of_parts(program("parallel for")) is not None:
         yield "a single statement is named, or parts are found that are none"
     said = list(teams.of_counts({"regions": 2, "team_threads": 4, "team_barriers": 9},
@@ -443,6 +446,10 @@ def wrong_sums():
                                                                                 "twice"),
                              (lambda terms, r, y: sum(terms[:32]), "term 32 of the 33 terms of the sum is never added"),
                              (lambda terms, r, y: sum(a * b for a, b in zip(r, y)), "are r(i) y(i) instead of"),
+                             (lambda terms, r, y: sum(terms) + sum(r[k - i] * sums.recursion(alphas)[1][k][0][i]
+                                                                   for k in range(1, len(y))
+                                                                   for i in range(k)), "the sums of the steps before are "
+                                                                                       "added again"),
                              (lambda terms, r, y: 0.0, "the sum is zero")):
         if fragment not in (sums.explanation(alphas, solved(sum_of)) or ""):
             yield f"'{fragment}' is not in: {sums.explanation(alphas, solved(sum_of))}"
