@@ -588,9 +588,8 @@ def of_teams(job, found, clean, counters, problem, precision):
     if place := counters.get("unwritten read"):
         path, line = line_at(job.out / "counted" / pathlib.PurePath(job.target).name, place, job.source.name)
         path = pathlib.Path(os.path.normpath(job.places.build / path))
-        return [*says, f"{job.places.named(path)}:{line}: {building.line_of(path, line)}: this line reads an element that "
-                       f"nothing has written: is "
-                "its start value missing, or should another thread or an earlier step have stored it?"]
+        return says + at_line(job.places, path, line, "this line reads an element that nothing has written: is its start value missing, or "
+                              "should another thread or an earlier step have stored it?")
     parts = teams.of_parts(job.text)
     found += [parts] if parts else []
     return says
@@ -599,8 +598,13 @@ def of_teams(job, found, clean, counters, problem, precision):
 def of_directives(job):
     """Sentences about OpenMP directives that hardly have the intended meaning, with their lines."""
     own = {sentence for _, sentence in teams.of_source(job.stage.source.read_text())}
-    return [f"{job.places.named(job.source)}:{line}: {building.line_of(job.source, line)}: {sentence}"
-            for line, sentence in teams.of_source(job.text) if sentence not in own]
+    return [each for line, sentence in teams.of_source(job.text) if sentence not in own
+            for each in at_line(job.places, job.source, line, sentence)]
+
+
+def at_line(places, source, line, sentence):
+    """A line of the source with its place, and a sentence about this line."""
+    return [f"{places.named(source)}:{line}: {building.line_of(source, line)}", sentence]
 
 
 def out_of_bounds(job, problem, precision):
@@ -802,9 +806,10 @@ def with_analysis(job, agreement, wrong, clean, counters, report, problem, preci
     says = [] if job.is_cuda else of_teams(job, agreement.says, clean, counters, problem, precision)
     if job.is_cuda:
         own = {sentence for _, sentence in rules.suspicious(job.stage.source.read_text())}
-        says += [f"{job.places.named(job.source)}:{line}: {building.line_of(job.source, line)}: {sentence}"
-                 for line, sentence in rules.suspicious(job.text) if sentence not in own]
-    if explaining.is_not_finite(agreement.says[0]):
+        says += [each for line, sentence in rules.suspicious(job.text) if sentence not in own
+                 for each in at_line(job.places, job.source, line, sentence)]
+    if explaining.is_not_finite(agreement.says[0]) and not any("this line reads an element" in sentence
+                                                               for sentence in says):
         says += explaining.of_not_finite(agreement.says[0], first.wanted, report, job.text, job.stage.source.read_text(),
                                          job.places, job.source)
     if first.failed is not None and first.failed.status in OUT_OF_BOUNDS and clean.passed is False and len(clean.says) > 1:

@@ -229,9 +229,9 @@ def of_arithmetic(text, stages_text, places, source):
     own = {line.strip() for line in rules.without_comments(stages_text).splitlines()}
     lines = [number for number, line in enumerate(rules.without_comments(text).splitlines(), 1)
              if line.strip() not in own and re.search(r"[\w)\]]\s*/=?\s*[\w(]|\b(?:r?sqrt|log|pow|acos|asin)\w*\s*\(", line)]
-    return [f"all values that are read have been written, so a computation makes this value: is a divisor zero, or is "
-            f"there a root of a negative "
-            f"number? {places.named(source)}:{line}: {building.line_of(source, line)}" for line in lines[:1]]
+    return [sentence for line in lines[:1] for sentence in (
+        "all values that are read have been written, so a computation makes this value: is a divisor zero, or is there a root "
+        "of a negative number?", f"{places.named(source)}:{line}: {building.line_of(source, line)}")]
 
 
 def of_missing_copy(text, stages_text):

@@ -156,8 +156,8 @@ def causes_of(said, report, text, places, source):
             yield f"{places.named(source)}:{line}: {launch}: no kernel ran; a block may have at most {LARGEST_BLOCK} threads{too_many}"
         if not rules.launches(text):
             yield "the source contains no launch"
-    yield from (f"{places.named(source)}:{line}: {building.line_of(source, line)}: {sentence}" for line,
-                sentence in rules.suspicious(text))
+    for line, sentence in rules.suspicious(text):
+        yield from checking.at_line(places, source, line, sentence)
     yield from launches.of_unused_indices(report, text)
     yield from explaining.of_missing_copy(text, solution())
     if sentence := explaining.of_unwritten_elements(report, comparing.Solution((ELEMENTS,), [0.0] * ELEMENTS)):

@@ -166,7 +166,7 @@ def warm_up(copies):
                                             ("add<<<blocks", "add<<<blocks - 1", 1, "768 threads ran for 1000 elements"),
                                             ("bytes, cudaMemcpyDeviceToHost", "0, cudaMemcpyDeviceToHost", 1, "must be 3"),
                                             ("blockIdx.x * blockDim.x", "blockIdx.x", 1,
-                                             "is the factor blockDim.x missing")):
+                                             "741 of 1000 elements were never")):
         source.write_text(full.replace(before, after))
         yield from expects(copies, ["check", "warm_up"], status, fragment)
 
