@@ -1107,7 +1107,8 @@ std::vector<Argument> pointers_of(const Launch& launch) {
     const Allocation* array = pointed_to(words[i]);
     if (array == nullptr) continue;
     const auto offset = reinterpret_cast<const char*>(words[i]) - array->base;
-    pointers.push_back({array->base, array->bytes, array->number, static_cast<std::size_t>(offset)});
+    pointers.push_back(
+        {array->base, array->bytes, array->number, static_cast<std::size_t>(offset)});
     store_extents(words, i, array->bytes - pointers.back().offset, pointers.back().words);
   }
   return pointers;
