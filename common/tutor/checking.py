@@ -588,8 +588,8 @@ def of_teams(job, found, clean, counters, problem, precision):
     if place := counters.get("unwritten read"):
         path, line = line_at(job.out / "counted" / pathlib.PurePath(job.target).name, place, job.source.name)
         path = pathlib.Path(os.path.normpath(job.places.build / path))
-        return says + at_line(job.places, path, line, "this line reads an element that nothing has written: is its start value missing, or "
-                              "should another thread or an earlier step have stored it?")
+        return says + at_line(job.places, path, line, "this line reads an element that nothing has written: is its start value "
+                              "missing, or should another thread or an earlier step have stored it?")
     parts = teams.of_parts(job.text)
     found += [parts] if parts else []
     return says

@@ -16,7 +16,8 @@ import launches
 import naming
 import rules
 
-NEAR = {8: 1e-10, 4: 1e-4}  # the largest difference of equal values, relative to the largest value of an array, by the size of a value
+# The largest difference of equal values, relative to the largest value of an array, by the size of a value in bytes.
+NEAR = {8: 1e-10, 4: 1e-4}
 SHOWN = 2  # number of different arrays of a launch whose first different values are shown
 TYPES = {"double": "d", "float": "f", "int": "i", "unsigned": "I", "unsigned int": "I", "std::size_t": "Q", "size_t": "Q",
          "std::uint32_t": "I", "std::uint64_t": "Q", "std::int64_t": "q", "std::int32_t": "i"}
@@ -97,7 +98,8 @@ def named(record, place, names, size):
     extents = record.words[place][:naming.rank_of(declaration)]
     elements = math.prod(extents)
     if "View" in declaration and 0 < elements <= len(values):
-        per_element = len(values) // elements if len(values) % elements == 0 and naming.element_type_of(declaration).endswith(">") else 1
+        is_structure = len(values) % elements == 0 and naming.element_type_of(declaration).endswith(">")
+        per_element = len(values) // elements if is_structure else 1
         values = values[:elements * per_element]
         return Named(name, (*extents, per_element), values, True) if per_element > 1 else Named(name, tuple(extents), values)
     return Named(name, (len(values),), values)
@@ -138,7 +140,8 @@ def differences_text(mine, own, wrong):
     count = len(mine.values)
     digits = 9 if f"{mine.values[first]:.9g}" != f"{own.values[first]:.9g}" else 17
     value, wanted = (f"{each.values[first]:.{digits}g}" for each in (mine, own))
-    all_of_them = "" if count == 1 else "; all values differ" if len(wrong) == count else f"; {len(wrong)} of {count} values differ"
+    how_many = "all values differ" if len(wrong) == count else f"{len(wrong)} of {count} values differ"
+    all_of_them = f"; {how_many}" if count > 1 else ""
     box = comparing.box_text(mine.shape[:-1], [place // mine.shape[-1] for place in wrong]) if mine.is_structure else (
         comparing.box_text(mine.shape, wrong))
     return f"{mine.element(first)} is {value} (stage: {wanted}){all_of_them}" + (f", {box}" if box else "")
@@ -188,10 +191,12 @@ def order_of(mine, own, text):
     number = next((number for number, pair in enumerate(zip(kernels, others)) if pair[0] != pair[1]),
                   min(len(kernels), len(others)))
     if number == len(kernels):
-        return f"after launch {number}, of {kernels[-1]}, the stage launches {others[number]}, and your program launches nothing more"
+        return (f"after launch {number}, of {kernels[-1]}, the stage launches {others[number]}, and your program launches "
+                "nothing more")
     if number == len(others):
         return f"launch {number + 1} is of {kernels[number]}, and the stage has only {number} launches"
-    return f"launch {number + 1} is of {kernels[number]}, and in the stage of {others[number]}: are launches missing or in another order?"
+    return (f"launch {number + 1} is of {kernels[number]}, and in the stage of {others[number]}: are launches missing or in "
+            "another order?")
 
 
 def as_number(word):
@@ -241,7 +246,9 @@ class Difference:
 def of_changes(difference):
     """A sentence if a launch has changed the different values by the right amounts with the wrong sign, by multiples of
     them, or not at all; None otherwise."""
-    if difference.before is None or len(difference.before.values) != len(difference.mine.values) or difference.mine.values.typecode not in "df":
+    if difference.before is None or len(difference.before.values) != len(difference.mine.values):
+        return None
+    if difference.mine.values.typecode not in "df":
         return None
     before, mine, own = (each.values for each in (difference.before, difference.mine, difference.own))
     changes = [(mine[place] - before[place], own[place] - before[place]) for place in difference.wrong]
@@ -254,7 +261,8 @@ def of_changes(difference):
     if ratio == 0:
         return "the launch does not change these values, and in the stage it does"
     if ratio == -1:
-        return "each of these values is changed by the right amount with the wrong sign: is something added instead of subtracted?"
+        return ("each of these values is changed by the right amount with the wrong sign: is something added instead of "
+                "subtracted?")
     return f"each of these values is changed by {ratio:g} times the right amount" if comparing.is_simple(ratio) else None
 
 
@@ -263,7 +271,8 @@ def difference_of(record, earlier, found, names, size):
     mine, own, wrong = found[0]
     arrays = [named(record, place, names, size) for place in range(len(record.bytes))]
     place = next((place for place, each in enumerate(arrays) if each is not None and each.name == mine.name), None)
-    before = named(earlier, place, names, size) if earlier and place is not None and len(earlier.bytes) == len(record.bytes) else None
+    is_known = earlier is not None and place is not None and len(earlier.bytes) == len(record.bytes)
+    before = named(earlier, place, names, size) if is_known else None
     return Difference(mine, own, wrong, before, [each for each in arrays if each is not None])
 
 

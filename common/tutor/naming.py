@@ -98,7 +98,8 @@ def members_in(code, structure):
 
 def numbers_of(text, kernel, size):
     """The numbers among the arguments of a kernel, up to the first parameter of an unknown type: tuples of the name, the
-    offset, the size in bytes, and whether it is a floating-point number; and the offset after them. `size` is the size of the type T or Real in bytes."""
+    offset, the size in bytes, and whether it is a floating-point number; and the offset after them. `size` is the size of
+    the type T or Real in bytes."""
     reals = {"T": size, "Real": size, "double": 8, "float": 4}
     numbers, end = [], 0
 

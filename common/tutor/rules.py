@@ -157,7 +157,8 @@ def suspicious(source):
                                              f"and {device} is none, "
                                              f"but {host} is one: is the direction wrong, or are the two exchanged?")
         if not has_bytes(code, size):
-            yield line_at(code, start), f"the third argument is a number of bytes, and {size} has no factor sizeof: is it a number of elements?"
+            yield line_at(code, start), (f"the third argument is a number of bytes, and {size} has no factor sizeof: is it a "
+                                         "number of elements?")
     index = re.compile(r"(?<![*\w.])(?<!\* )blockIdx\.([xyz])\s*\+\s*threadIdx\.\1(?!\s*\*)|(?<![*\w.])(?<!\* "
                        r")threadIdx\.([xyz])\s*\+\s*"
                        r"blockIdx\.\2(?!\s*\*)")

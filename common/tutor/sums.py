@@ -161,12 +161,14 @@ def of_constant(k, used, r, y):
               *((f"r({i})", value) for i, value in enumerate(r) if i != k + 1 and i != k)]
     for name, value in values:
         if abs(used - value) < NEAR:
-            return f"in step {k}, {name} is added to the sum instead of r({k + 1}): is the index wrong, or is r not loaded or overwritten?"
+            return (f"in step {k}, {name} is added to the sum instead of r({k + 1}): is the index wrong, or is r not loaded or "
+                    "overwritten?")
     last = r[1] * y[k - 1] if k else 0.0
     for what, once in ((f"r({k + 1})", r[k + 1]), (f"the last term, r(1) y({k - 1}), and r({k + 1})", last + r[k + 1])):
         times = (used - r[k + 1]) / once + 1 if abs(once) > NEAR else 0
         if abs(times - round(times)) < NEAR * 100 and 2 <= round(times) <= 1024:
-            return f"in step {k}, {what} are added {round(times)} times: does each of {round(times)} threads add them, and not only one thread?"
+            return (f"in step {k}, {what} are added {round(times)} times: does each of {round(times)} threads add them, and not "
+                    "only one thread?")
     return None
 
 
@@ -176,7 +178,8 @@ def of_divisor(k, found, total, wanted, steps):
              "beta of the next step": steps[k][1] * (1 - wanted[k] ** 2),
              "1: is beta not updated, or is the division missing?": 1.0,
              "a beta with the factor 1 - alpha instead of 1 - alpha * alpha": math.prod(1 - alpha for alpha in wanted[:k]),
-             "a beta with the factor 1 + alpha * alpha instead of 1 - alpha * alpha": math.prod(1 + alpha ** 2 for alpha in wanted[:k])}
+             "a beta with the factor 1 + alpha * alpha instead of 1 - alpha * alpha":
+                 math.prod(1 + alpha ** 2 for alpha in wanted[:k])}
     for name, beta in betas.items():
         if beta and abs(beta - steps[k][1]) > NEAR and abs(-total / beta - found) < NEAR * max(1.0, abs(found)):
             return f"coefficient {k} is the right sum divided by {name}"

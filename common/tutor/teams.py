@@ -57,7 +57,8 @@ def of_source(source):
                 "#pragma" not in body and "omp_get_thread_num" not in body:
             yield line, "each thread of the team executes the whole loop after this directive: is it parallel for?"
         if re.match(r"for\b", text) and not regions:
-            yield line, "the loop is distributed only among the threads of an enclosing parallel region, and there is none: is it parallel for?"
+            yield line, ("the loop is distributed only among the threads of an enclosing parallel region, and there is none: is "
+                         "it parallel for?")
         names, _ = derived(code, *next((region for region in regions if region[0] <= start < region[1]), (0, 0)))
         if re.match(r"(?:single|master|masked)\b", text) and (used := [name
                                                                        for name in dict.fromkeys(re.findall(NAME, body))
@@ -107,8 +108,9 @@ def of_parts(source):
     for start, text, begin, end in directives(code):
         _, lines = derived(code, begin, end)
         if re.match(r"parallel\b", text) and lines:
-            where = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"
-            return f"{where} compute{'s' if len(lines) == 1 else ''} the part of each thread: do two parts overlap, or does a part go missing?"
+            where = f"line {lines[0]} computes" if len(lines) == 1 else (
+                f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]} compute")
+            return f"{where} the part of each thread: do two parts overlap, or does a part go missing?"
     return None
 
 

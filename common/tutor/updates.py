@@ -65,7 +65,8 @@ def explanation(before, mine, own, wrong):
         return f"the products of columns {others[0]} to {others[1]} are subtracted instead of the products of {text}"
     if (rows := rows_of(complete, some[0], found[0], columns)) is not None:
         i, j = some[0]
-        return f"from element ({i}, {j}), the products of rows {rows[0]} and {rows[1]} are subtracted instead of rows {i} and {j} ({text})"
+        return (f"from element ({i}, {j}), the products of rows {rows[0]} and {rows[1]} are subtracted instead of rows {i} and "
+                f"{j} ({text})")
     return None
 
 
