@@ -18,8 +18,8 @@ int columns();
 int width_of(std::string_view text);
 
 /// Breaks lines that are longer than `columns` between two words, and indents the continuation
-/// lines by `indent`. Indented lines of the input continue the previous line; the function first
-/// joins such lines with the previous line.
+/// lines by `indent`. An indented line of the input continues the previous line; the function joins
+/// the two before it breaks them.
 std::string broken(const std::string& text, int columns, int indent);
 
 /// Breaks a text at the width of the terminal. The text is unchanged if the output is a file or a

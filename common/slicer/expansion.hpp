@@ -15,7 +15,8 @@ namespace slicer {
 struct Expansion {
   bool is_sure = false;  ///< whether the tool could decide
   bool is_legal = false;
-  std::optional<Pair> pair = {};  ///< an iteration that reads a value of another iteration
+  std::optional<Pair> pair = {};  ///< two iterations, of which one reads a value that the
+                                  ///< other one has written
   std::string reason = {};        ///< why the expansion is illegal or undecided, or whether the
                                   ///< last value is needed
 };

@@ -65,7 +65,7 @@ bool contains_loop(CXCursor cursor) {
   }
 }
 
-/// The properties of a syntax tree that an expansion of macros leaves unchanged.
+/// The properties of a syntax tree that do not change under macro expansion.
 class Shape {
  public:
   explicit Shape(CXCursor cursor) { note(cursor); }

@@ -12,7 +12,7 @@ namespace {
 
 using Conflicts = std::vector<const Conflict*>;
 
-/// The ruling if the transformation reverses only pairs of updates, such as terms of a sum.
+/// The ruling if the transformation reverses only pairs of updates, such as additions to a sum.
 Ruling by_updates(const Request& request, const Pairs& pairs, const Conflicts& updates) {
   Ruling ruling{request, Legality::reduction, {}, {}, {}};
   Conflicts sure;

@@ -1,9 +1,9 @@
 /// \file
 /// The problem that every stage solves: the advection of a field on a periodic plane.
 ///
-/// The advection equation is discretised by the scheme of Lax and Wendroff in each direction (Lax
-/// and Wendroff, "Systems of Conservation Laws", Comm. Pure Appl. Math. 13, 1960). README.md in
-/// this directory explains the mathematics.
+/// The advection equation is discretised with the Lax-Wendroff scheme in each direction (Lax and
+/// Wendroff, "Systems of Conservation Laws", Comm. Pure Appl. Math. 13, 1960). README.md in this
+/// directory explains the mathematics.
 
 #pragma once
 

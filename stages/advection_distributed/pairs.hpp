@@ -21,7 +21,7 @@ __device__ advection::Pair<T> row_sums(const Weights<T>& w, const T* cell, int l
 }
 
 /// Updates some rows of two columns: writes the weighted sum of each cell and its eight neighbours
-/// into the other array. A thread goes down its columns and keeps the sums of three rows.
+/// into the other array. A thread computes the row sums of `ahead` rows before it uses the first.
 template <typename T>
 __device__ void update(const Weights<T>& w, unsigned top, unsigned bottom, int j,
                        staircase::View<const T, 2> u, staircase::View<T, 2> next) {

@@ -1,6 +1,6 @@
 /// \file
-/// Up to six steps of the rows of a GPU in one sweep: the kernel of advection 14, for rows between
-/// halos.
+/// The kernel of advection stage 14 for the rows of a GPU, which lie between halos. One sweep does
+/// up to six steps.
 
 #pragma once
 

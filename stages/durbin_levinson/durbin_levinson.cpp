@@ -39,8 +39,8 @@ void gaussian_noise_autocorrelations(double d, staircase::Elements<double>& r) {
   }
 }
 
-/// Fills r for three damped cosines, as in a voice, plus white noise of power `cosine_floor`.
-constexpr double cosine_floor = 0.05;
+constexpr double cosine_floor = 0.05;  // power of the white noise
+/// Fills r with the autocorrelations of three damped cosines, as in a voice, plus white noise.
 void cosine_autocorrelations(staircase::Elements<double>& r) {
   for (std::size_t k = 1; k < r.size(); ++k) {
     const auto x = static_cast<double>(k);

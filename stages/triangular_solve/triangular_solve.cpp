@@ -367,10 +367,10 @@ Bound bound_of(const Problem& problem) {
 /// and Stability of Numerical Algorithms", 2nd ed., Theorem 8.5). Inverted blocks have a larger
 /// bound, in which |A⁻¹| |c| replaces |x| for a diagonal block A and its updated right-hand side c.
 /// The inverse of the comparison matrix times |b| bounds both vectors, for blocks of any size. A
-/// residual r changes the solution by L⁻¹ r. Accumulated rounding errors stay below 8 times the
-/// square root of their number, except with a negligible probability (Higham and Mary, "A New
-/// Approach to Probabilistic Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019). The factor 2
-/// allows for errors on both sides of a comparison.
+/// residual r changes the solution by L⁻¹ r. The accumulated relative error of n roundings stays
+/// below 8 √n u, where u is the unit roundoff, except with negligible probability (Higham and Mary,
+/// "A New Approach to Probabilistic Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019). The
+/// factor 2 allows for errors on both sides of a comparison.
 staircase::Tolerance tolerance(const Problem& problem, Precision precision) {
   if (is_empty(problem.elements_of_l)) {
     Problem prepared = problem;

@@ -1,7 +1,7 @@
 /// \file
 /// Checks a program of A = L Lᵀ against the theory of rounding errors: cholesky_test PROGRAM
-/// [inverted]. With `inverted`, for programs that multiply by inverses of diagonal tiles, another
-/// bound is used.
+/// [inverted]. `inverted` selects the error bound for programs that multiply by inverses of
+/// diagonal tiles.
 ///
 /// Residuals are computed here in long double, whose rounding errors are 2¹¹ times as small as
 /// those of f64.

@@ -485,7 +485,8 @@ inline cufftResult cufftGetProperty(libraryPropertyType type, int* value) {
 
 namespace cuda_on_cpu {
 
-/// Calls a function for a property of a plan.
+/// Calls `call` with a plan and the value of one of its properties. Fails if the property is not
+/// supported.
 template <typename Call>
 cufftResult with_property(cufftHandle handle, cufftProperty property, Call call) {
   return with_plan(handle, [&](FftPlan& plan) {

@@ -48,8 +48,8 @@ void keep_kernel_type(Source& source, std::size_t i) {
   if (source.is_sign(opening, "(")) replace_cast(source, source.next(opening), "");
 }
 
-/// Keeps the parameter types of a kernel in `func = (void*)kernel`. The new cast produces an object
-/// that converts to the address.
+/// Keeps the parameter types of a kernel in `func = (void*)kernel`: replaces the cast by one to
+/// KernelFunction, which stores the types and converts to the kernel's address.
 void keep_node_type(Source& source, std::size_t i) {
   const std::size_t before = source.previous(i), sign = source.next(i);
   const bool is_member = source.is_sign(before, ".") || source.is_sign(before, "->");

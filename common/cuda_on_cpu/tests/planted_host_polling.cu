@@ -47,7 +47,7 @@ void run() {
 
 namespace fence_for_the_device_only {
 
-/// A fence for the device does not order accesses for the host.
+/// A device-scope fence does not order accesses as the host sees them.
 template <bool bug>
 __global__ void raise(int* result, volatile int* flag) {
   *result = 5;

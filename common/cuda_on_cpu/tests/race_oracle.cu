@@ -244,7 +244,7 @@ __global__ void execute(const Op* ops, unsigned per_thread, bool cooperative, un
 struct Execution {
   std::vector<Op> ops;
   std::vector<Seen> seen;
-  std::set<Byte> racy;  ///< the verdict of the detector
+  std::set<Byte> racy;  ///< bytes on which the detector reports a race
   std::uint64_t findings = 0;
 };
 

@@ -35,7 +35,7 @@ __device__ Pair<T> row_sums(const Weights<T>& w, const T* cell, int left, int se
 }
 
 /// Does one step: each cell of `next` is the weighted sum of the 3 × 3 cells of `u` around it. A
-/// thread walks down two columns and keeps the sums of three rows.
+/// thread walks down two columns and computes row sums of `ahead` rows before it uses the first.
 template <typename T>
 __global__ void update(Weights<T> w, View<const T, 2> u, View<T, 2> next) {
   const int rows = u.extent(0), cols = u.extent(1), j = 2 * column();

@@ -4,8 +4,8 @@
 ///          Chinese remainder theorem reconstructs each element, also exactly (Ozaki, Uchino and
 ///          Imamura, "Ozaki Scheme II", arXiv:2504.08009). No copy overlaps a product.
 /// Legal:   the only errors come from rounding A to integers and C to FP64. If any element of A is
-///          rounded, statistics of the columns must show that the error meets the bound of a sum in
-///          FP64. Other matrices are rejected, and so are matrices with more than 131071 rows.
+///          rounded, column statistics must show that the error stays within the error bound of an
+///          FP64 sum. Other matrices are rejected, as are matrices with more than 131071 rows.
 /// Expect:  this stage is slower than 09, because no warp multiplies while columns are copied. The
 ///          aim is 15 products at 30 times the FP64 rate, which 13_warpgroups reaches.
 /// Run:     ./climb ata --stages 09,10

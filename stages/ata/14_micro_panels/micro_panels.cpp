@@ -4,7 +4,7 @@
 ///          of the other factor for a block of C stay in the L2 cache.
 /// From:    02_blocked
 /// Legal:   as in stage 02, an element of C is the sum of the same products in another order.
-/// Expect:  this stage is 1.5 times as fast as stage 02, close to the peak rate of each core.
+/// Expect:  this stage is 1.5 times as fast as stage 02 and comes close to each core's peak rate.
 /// Run:     ./climb ata --stages 02,14,baseline_openblas_dsyrk
 /// Next:    15_symmetric_tiles computes only the tiles on and above the diagonal.
 

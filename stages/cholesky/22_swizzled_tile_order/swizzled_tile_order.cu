@@ -228,8 +228,8 @@ __device__ void factorise_square(Square<T>& square, Square<T>& inverse, Exchange
 // [factorise_square]
 
 // [factorise_diagonal]
-/// Publishes each sub-tile of a tile on the diagonal, with the inverse of its square, as soon as
-/// the sub-tile is complete. One thread calls this function.
+/// Publishes the sub-tiles of a tile on the diagonal, each as soon as it is complete, together with
+/// the inverse of its 16 × 16 square on the diagonal. One thread calls this function.
 template <typename T>
 __device__ void publish_diagonal(const Packed<T>& packed, unsigned j, Shared<T>& shared) {
   auto& [subtile, inverse, exchange] = shared.diagonal;

@@ -1,6 +1,6 @@
 /// \file
 /// Changed: pairs are processed in the widest vectors of the processor. A vector contains elements
-///          from i on; a second one contains their mirror images, and a shuffle reverses it.
+///          from i on. A shuffle reverses a second vector, which contains their mirror images.
 /// Legal:   pairs are independent of each other. The sum has a partial sum per lane, and the order
 ///          of additions changes only the rounding.
 /// Expect:  a step takes the time of the loads and stores of one pass, plus the time of a barrier.

@@ -111,8 +111,8 @@ __device__ void fetch(const State<Real>& s, const Strip<Real>& strip, const Colu
   __pipeline_commit();
 }
 
-/// Returns R above the first row of a segment and below its last row. Beyond the grid, R is zero,
-/// and its coefficient is zero as well.
+/// Returns R above the first row of a segment and below its last row. Outside the grid, R is
+/// zero, and so is the coefficient by which Lx multiplies it.
 template <unsigned held, typename Real>
 __device__ Neighbours<Real> beside(const Strip<Real>& strip, const ShapeWith<held>& shape,
                                    const Column<Real>& c) {

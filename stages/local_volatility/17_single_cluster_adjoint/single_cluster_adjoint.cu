@@ -157,8 +157,8 @@ __device__ void solve_rows(const Strip<Real>& strip, const Rows<Real>& rows, OfR
   }
 }
 
-/// Computes z + (Lx' + Ly') p / 2, the z of the next step, from q - z (in z) and p (in w). Here,
-/// Lx' p / 2 is p / dt - q.
+/// On entry, `z` contains q - z, and w contains p. On return, `z` contains the z of the next step,
+/// z + (Lx' + Ly') p / 2, where Lx' p / 2 = p / dt - q.
 template <typename Real>
 __device__ void add(const Strip<Real>& strip, const Rows<Real>& rows, Real dt_inv,
                     OfRows<Real>& z) {

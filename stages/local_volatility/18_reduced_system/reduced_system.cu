@@ -163,8 +163,8 @@ __device__ void solve_rows(const Strip<Real>& strip, const Rows<Real, count>& ro
   }
 }
 
-/// Computes z + (Lx' + Ly') p / 2, the z of the next step, from q - z (in z) and p (in w). Here,
-/// Lx' p / 2 is p / dt - q.
+/// On entry, `z` contains q - z, and w contains p. On return, `z` contains the z of the next step,
+/// z + (Lx' + Ly') p / 2, where Lx' p / 2 = p / dt - q.
 template <typename Real, unsigned count>
 __device__ void add(const Strip<Real>& strip, const Rows<Real, count>& rows, Real dt_inv,
                     OfRows<Real, count>& z) {

@@ -311,7 +311,7 @@ inline TypedVector typed(const void* first, cudaDataType type, Index size, Index
   return {const_cast<void*>(first), type, size, stride};
 }
 
-/// A product with a vector, y = alpha op(A) x + beta y. The matrix and the vectors are of 16-bit
+/// A matrix-vector product, y = alpha op(A) x + beta y. The matrix and the vectors are of 16-bit
 /// types, or the result is of type float.
 struct TypedGemv {
   cublasOperation_t op;

@@ -22,8 +22,8 @@ void host_catches_up();
 /// Releases all earlier accesses of the host at a flag that the host writes.
 void host_releases(const void* address);
 
-/// Whether an access happens before an operation of the host or of a stream, because the host has
-/// acquired the access from a flag.
+/// Whether an access happens before an operation of the host or of a stream by virtue of an
+/// acquire: the host has read a flag at which the access was released.
 bool is_acquired_from_host(const Event& then, std::uint32_t operation);
 
 /// Drops clocks from the flags of kernels if the order of streams already implies them.

@@ -13,13 +13,13 @@ using std::string_view;
 enum class Value {
   none,
   truth,         ///< `true` or `false`
-  number,        ///< a non-negative integer; may be absent at the end of the arguments
+  number,        ///< a non-negative integer; may be omitted if the option is the last argument
   positive,      ///< an integer above 0
   any,           ///< any text, after `=` or as the next argument
   joined,        ///< any text after `=`
   architecture,  ///< an architecture, such as sm_90a or compute_80
   standard,      ///< a C++ standard after `=`, such as c++20
-  on,            ///< the word `on`; may be absent at the end of the arguments
+  on,            ///< the word `on`; may be omitted if the option is the last argument
   code_for_gpu   ///< no value; the option is an error, because there is no GPU
 };
 

@@ -460,8 +460,9 @@ std::uint64_t few_idle_yields() {
   return block->launch->is_beside_host ? idle_yields_before_host : idle_yields_before_others;
 }
 
-/// Whether only the block's own threads or the host can end a wait of these threads. The block then
-/// calls `sched_yield` only now and then, because each call may take a long time on a busy system.
+/// Whether a wait of this block's threads can be ended only by these threads themselves or by the
+/// host. The block then calls `sched_yield` only now and then, because each call may take a long
+/// time on a busy system.
 bool is_analysed_alone() { return analysis::enabled && block->gang == nullptr; }
 
 /// Whether, under analysis, the blocks of a non-cooperative launch run in turn, so that only blocks

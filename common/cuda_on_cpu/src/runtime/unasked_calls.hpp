@@ -1,5 +1,5 @@
 /// \file
-/// Host functions that a stream has to call although the program makes no call of the runtime. A
+/// Host functions that a stream has to call although the program does not call the runtime. A
 /// program may wait for the effects of such a function by other means, such as a condition
 /// variable.
 
