@@ -18,27 +18,26 @@ Runtime    memory (pinned, managed, pitched, stream-ordered, pools); symbols, st
            several devices and peer access; memory and events that processes share; launches,
            copies, streams, events and memory in kernels, as of CUDA 12; arrays, also layered ones
            and cube maps; texture and surface objects with filters and borders.
-Driver     contexts, modules, launches, memory (also mapped), arrays and textures, streams, events.
-           Modules are made with -cubin, -fatbin or -ptx (on x86-64), or by NVRTC at run time. Link
-           the program with -lcuda, and with -lnvrtc for NVRTC.
+Driver     contexts, modules, launches, memory (also mapped, and from pools), arrays and textures,
+           streams, events, capture and graphs, addresses of functions (cuGetProcAddress). Modules
+           are made with -cubin, -fatbin or -ptx (on x86-64), or by NVRTC at run time. Link the
+           program with -lcuda, and with -lnvrtc for NVRTC.
 Arithmetic functions and rounding modes of CUDA; half and bfloat16, also in pairs; floating-point
            types of 8, 6 and 4 bits; matrix products of a warp with nvcuda::wmma; SIMD functions for
            four bytes or two halves of a word; shifts by at least the width of a value, with the
            result of a GPU.
-Libraries  cuBLAS: levels 1 to 3; products, solvers, LU, QR and least squares in batches. Dense
-           cuSOLVER: linear systems, orthogonal factorisations, eigenvalues and singular values.
-           cuFFT on one device; parts of cublasLt. These call OpenBLAS, FFTW and LAPACK of the host.
-           Parts of NCCL; the pseudorandom generators of cuRAND. Thrust, CUB, libcu++ and MTGP32 of
-           cuRAND require the headers of the CUDA toolkit, version 13 or later, in /usr/local/cuda or
-           in the directory CUDA_HOME. Algorithms of Thrust and CUB run on the device. Primitives of
+Libraries  cuBLAS: levels 1 to 3, batched products, solvers and LU; cuFFT on one device;
+           parts of cublasLt and cuSOLVER. These call OpenBLAS, FFTW and LAPACK of the host. Parts
+           of NCCL; the pseudorandom generators of cuRAND. Thrust, CUB, libcu++ and MTGP32 of cuRAND
+           require the headers of the CUDA toolkit, version 13 or later, in /usr/local/cuda or in
+           the directory CUDA_HOME. Algorithms of Thrust and CUB run on the device. Primitives of
            CUB for blocks and warps run in the kernels that use them.
 
 Not supported (an error of the compiler, of the linker or of a call)
 
   labels and rare instructions of inline PTX, tensor maps; mipmaps and texture references; graphs
-  that kernels launch; graphs of the driver API; modules with real PTX; quasirandom generators; the
-  agents of CUB; expert functions and sparse matrices of cuSOLVER; kernels in shared libraries.
-  The command refuses cuSPARSE, cuDNN and other libraries by name.
+  that kernels launch; modules with real PTX; quasirandom generators; the agents of CUB; kernels in
+  shared libraries. The command refuses cuSPARSE, cuDNN and other libraries by name.
 
 Differences from a GPU
 

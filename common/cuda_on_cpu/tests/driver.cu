@@ -426,6 +426,249 @@ TEST(memory_is_mapped_where_the_program_wants_it) {
   check(cuMemAddressFree(range, 2 * piece));
 }
 
+TEST(graphs_of_the_driver_run_kernels_copies_and_fills) {
+  const Session session;
+  CUdeviceptr x = memory_with<int>(std::vector<int>(8, 1)), y = memory_with<int>({0, 0, 0, 0});
+  CUgraph graph = nullptr;
+  check(cuGraphCreate(&graph, 0));
+  CUgraphNode fill = nullptr, kernel = nullptr, copy = nullptr;
+  CUDA_MEMSET_NODE_PARAMS memset{};
+  memset.dst = x;
+  memset.value = 3;
+  memset.elementSize = 4;
+  memset.width = 8;
+  memset.height = 1;
+  check(cuGraphAddMemsetNode(&fill, graph, nullptr, 0, &memset, session.context));
+  void* arguments[] = {&x};
+  CUDA_KERNEL_NODE_PARAMS launch{};
+  launch.func = session.function(made().names[0].c_str());
+  launch.gridDimX = launch.gridDimY = launch.gridDimZ = launch.blockDimY = launch.blockDimZ = 1;
+  launch.blockDimX = 2;
+  launch.kernelParams = arguments;
+  check(cuGraphAddKernelNode(&kernel, graph, &fill, 1, &launch));
+  CUDA_MEMCPY3D box{};
+  box.srcMemoryType = box.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  box.srcDevice = x;
+  box.dstDevice = y;
+  box.WidthInBytes = 16;
+  box.Height = box.Depth = 1;
+  check(cuGraphAddMemcpyNode(&copy, graph, &kernel, 1, &box, session.context));
+  std::size_t count = 0;
+  check(cuGraphGetNodes(graph, nullptr, &count));
+  expect_equal(count, 3u);
+  CUgraphNodeType type{};
+  check(cuGraphNodeGetType(kernel, &type));
+  expect_equal(type, CU_GRAPH_NODE_TYPE_KERNEL);
+  CUgraphExec instance = nullptr;
+  check(cuGraphInstantiate(&instance, graph, 0));
+  CUstream stream = nullptr;
+  check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  check(cuGraphLaunch(instance, stream));
+  check(cuStreamSynchronize(stream));
+  expect_equal(values_at<int>(y, 4), std::vector<int>{5, 5, 3, 3});
+  launch.blockDimX = 3;
+  check(cuGraphExecKernelNodeSetParams(instance, kernel, &launch));
+  memset.value = 4;
+  check(cuGraphExecMemsetNodeSetParams(instance, fill, &memset, session.context));
+  check(cuGraphLaunch(instance, stream));
+  check(cuStreamSynchronize(stream));
+  expect_equal(values_at<int>(y, 4), std::vector<int>{5, 5, 5, 4});
+  launch.func = nullptr;
+  expect_equal(cuGraphAddKernelNode(&kernel, graph, nullptr, 0, &launch), CUDA_ERROR_INVALID_VALUE);
+  check(cuGraphExecDestroy(instance));
+  check(cuGraphDestroy(graph));
+  check(cuStreamDestroy(stream));
+}
+
+TEST(streams_of_the_driver_capture_launches) {
+  const Session session;
+  CUdeviceptr x = memory_with<int>({0, 0, 0});
+  void* parameters[] = {&x};
+  CUlaunchAttribute attribute{};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  attribute.value.cooperative = 1;
+  CUlaunchConfig config{};
+  config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = 3;
+  config.blockDimY = config.blockDimZ = 1;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  const CUfunction fill = session.function(made().names[0].c_str());
+  CUstream stream = nullptr;
+  check(cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, -1));
+  config.hStream = stream;
+  int priority = 0;
+  unsigned flags = 0;
+  unsigned long long id = 0;
+  CUcontext context = nullptr;
+  check(cuStreamGetPriority(stream, &priority));
+  check(cuStreamGetFlags(stream, &flags));
+  check(cuStreamGetId(stream, &id));
+  check(cuStreamGetCtx(stream, &context));
+  expect_equal(priority, -1);
+  expect_equal(flags, CU_STREAM_NON_BLOCKING);
+  expect(context == session.context, "the stream belongs to the context");
+  CUstreamCaptureStatus status{};
+  check(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+  check(cuStreamIsCapturing(stream, &status));
+  expect_equal(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
+  check(cuLaunchKernelEx(&config, fill, parameters, nullptr));
+  CUgraph graph = nullptr;
+  check(cuStreamEndCapture(stream, &graph));
+  expect_equal(values_at<int>(x, 3), std::vector<int>{0, 0, 0});
+  CUgraphExec instance = nullptr;
+  check(cuGraphInstantiate(&instance, graph, 0));
+  check(cuGraphLaunch(instance, stream));
+  check(cuStreamSynchronize(stream));
+  expect_equal(values_at<int>(x, 3), std::vector<int>{5, 5, 5});
+  check(cuGraphExecDestroy(instance));
+  check(cuGraphDestroy(graph));
+  check(cuStreamDestroy(stream));
+}
+
+TEST(rows_are_filled_and_boxes_copied) {
+  const Session session;
+  CUdeviceptr x = memory_with<int>(std::vector<int>(24, 1)),
+              y = memory_with<int>(std::vector<int>(4));
+  check(cuMemsetD2D32(x + 4, 16, 7, 2, 3));
+  check(cuMemsetD2D8Async(x + 64, 16, 0, 4, 2, nullptr));
+  check(cuMemsetD2D16(x + 76, 16, 2, 1, 1));
+  expect_equal(values_at<int>(x, 24), std::vector<int>{1, 7, 7, 1, 1, 7, 7, 1, 1, 7, 7, 1,
+                                                       1, 1, 1, 1, 0, 1, 1, 2, 0, 1, 1, 1});
+  expect_equal(cuMemsetD2D32(x, 4, 7, 2, 3), CUDA_ERROR_INVALID_VALUE);
+  expect_equal(cuMemsetD2D16(x + 1, 16, 7, 2, 3), CUDA_ERROR_INVALID_VALUE);
+  CUDA_MEMCPY3D box{};  // the second column of two rows in the middle slice of 2 x 2 x 6
+  box.srcMemoryType = box.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  box.srcDevice = x;
+  box.srcXInBytes = 4;
+  box.srcZ = 1;
+  box.srcPitch = 8;
+  box.srcHeight = 2;
+  box.dstDevice = y;
+  box.dstPitch = 8;
+  box.WidthInBytes = 4;
+  box.Height = 2;
+  box.Depth = 1;
+  check(cuMemcpy3D(&box));
+  check(cuCtxSynchronize());
+  expect_equal(values_at<int>(y, 4), std::vector<int>{7, 0, 1, 0});
+  check(cuMemcpyPeer(y, session.context, x + 4, session.context, 8));
+  check(cuCtxSynchronize());
+  expect_equal(values_at<int>(y, 2), std::vector<int>{7, 7});
+  unsigned type = 0, managed = 9;
+  CUdeviceptr address = 0;
+  CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                      CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                      CU_POINTER_ATTRIBUTE_DEVICE_POINTER};
+  void* found[] = {&type, &managed, &address};
+  check(cuPointerGetAttributes(3, attributes, found, x));
+  expect_equal(type, static_cast<unsigned>(CU_MEMORYTYPE_DEVICE));
+  expect_equal(managed, 0u);
+  expect_equal(address, x);
+  int local = 0;
+  check(cuPointerGetAttributes(1, attributes, found, reinterpret_cast<CUdeviceptr>(&local)));
+  expect_equal(type, 0u);
+}
+
+TEST(pools_of_the_driver_give_memory) {
+  const Session session;
+  CUmemPoolProps properties{};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  CUmemoryPool pool = nullptr;
+  check(cuMemPoolCreate(&pool, &properties));
+  unsigned long long threshold = 4096, found = 0;
+  check(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+  check(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &found));
+  expect_equal(found, threshold);
+  CUmemLocation place = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  CUmemAccess_flags access{};
+  check(cuMemPoolGetAccess(&access, pool, &place));
+  expect_equal(access, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+  CUstream stream = nullptr;
+  check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  CUdeviceptr x = 0;
+  check(cuMemAllocFromPoolAsync(&x, 8, pool, stream));
+  check(cuMemsetD32Async(x, 6, 2, stream));
+  check(cuStreamSynchronize(stream));
+  expect_equal(values_at<int>(x, 2), std::vector<int>{6, 6});
+  check(cuMemFreeAsync(x, stream));
+  check(cuStreamSynchronize(stream));
+  check(cuMemPoolTrimTo(pool, 0));
+  check(cuMemPoolDestroy(pool));
+  check(cuStreamDestroy(stream));
+  check(cuDeviceGetDefaultMemPool(&pool, 0));
+  expect(pool != nullptr, "a device has a pool");
+}
+
+TEST(kernels_of_modules_are_asked_for_their_parameters_and_blocks) {
+  const Session session;
+  const CUfunction scale = session.function("scale");
+  std::size_t offset = 0, bytes = 0;
+  check(cuFuncGetParamInfo(scale, 3, &offset, &bytes));
+  expect_equal(offset, 24u);
+  expect_equal(bytes, sizeof(short));
+  expect_equal(cuFuncGetParamInfo(scale, 4, &offset, &bytes), CUDA_ERROR_INVALID_VALUE);
+  CUfunctionLoadingState state{};
+  check(cuFuncLoad(scale));
+  check(cuFuncIsLoaded(&state, scale));
+  expect_equal(state, CU_FUNCTION_LOADING_STATE_LOADED);
+  int grid = 0, block = 0, blocks = 0, processors = 0;
+  check(cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
+  check(cuOccupancyMaxPotentialBlockSizeWithFlags(&grid, &block, scale, nullptr, 0, 128,
+                                                  CU_OCCUPANCY_DEFAULT));
+  expect(block > 0 && block <= 128, "the block is within its limit");
+  check(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+      &blocks, scale, block, 0, CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE));
+  expect_equal(grid, blocks * processors);
+  check(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, scale, 2, 128));
+  check(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scale, 128, bytes));
+  expect(blocks >= 2, "two blocks fit");
+}
+
+TEST(devices_of_the_driver_have_addresses_and_limits) {
+  const Session session;
+  char id[16];
+  CUdevice found = -1;
+  check(cuDeviceGetPCIBusId(id, sizeof id, last_device()));
+  check(cuDeviceGetByPCIBusId(&found, id));
+  expect_equal(found, last_device());
+  std::size_t before = 0, after = 0;
+  check(cuCtxGetLimit(&before, CU_LIMIT_PRINTF_FIFO_SIZE));
+  check(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 2 * before));
+  check(cuCtxGetLimit(&after, CU_LIMIT_PRINTF_FIFO_SIZE));
+  expect_equal(after, 2 * before);
+  check(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, before));
+  int least = -1, greatest = 1;
+  check(cuCtxGetStreamPriorityRange(&least, &greatest));
+  expect(greatest <= least, "a greater priority has a lower number");
+}
+
+TEST(functions_are_found_by_their_names) {
+  const Session session;
+  void* function = nullptr;
+  CUdriverProcAddressQueryResult status{};
+  check(
+      cuGetProcAddress("cuDeviceGetCount", &function, 12000, CU_GET_PROC_ADDRESS_DEFAULT, &status));
+  expect_equal(status, CU_GET_PROC_ADDRESS_SUCCESS);
+  int count = 0;
+  check(reinterpret_cast<CUresult (*)(int*)>(function)(&count));
+  expect_equal(count, last_device() + 1);
+  cudaDriverEntryPointQueryResult found{};
+  expect_equal(
+      cudaGetDriverEntryPointByVersion("cuMemAlloc", &function, 12000, cudaEnableDefault, &found),
+      cudaSuccess);
+  expect_equal(found, cudaDriverEntryPointSuccess);
+  CUdeviceptr x = 0;
+  check(reinterpret_cast<CUresult (*)(CUdeviceptr*, std::size_t)>(function)(&x, 64));
+  check(cuMemFree(x));
+  expect_equal(
+      cudaGetDriverEntryPointByVersion("cuNothing", &function, 12000, cudaEnableDefault, &found),
+      cudaSuccess);
+  expect_equal(found, cudaDriverEntryPointSymbolNotFound);
+  expect(function == nullptr, "there is no such function");
+}
+
 TEST(nvrtc_tells_what_is_wrong_at_its_line) {
   const Made bad = compile("__global__ void k(int* x) {\n  x[0] = nothing;\n}\n");
   expect_equal(bad.result, NVRTC_ERROR_COMPILATION);

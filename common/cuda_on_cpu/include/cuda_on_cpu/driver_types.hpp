@@ -6,6 +6,9 @@
 
 #include <cstddef>
 
+#include "graph_nodes.hpp"
+#include "ipc.hpp"
+#include "memory_pools.hpp"
 #include "runtime_api.hpp"
 
 enum cudaError_enum : unsigned {
@@ -96,7 +99,11 @@ using CUgraphNode = cudaGraphNode_t;
 using CUtexObject = unsigned long long;
 using CUsurfObject = unsigned long long;
 using CUmemGenericAllocationHandle = unsigned long long;
+using CUmemoryPool = cudaMemPool_t;
+using CUipcMemHandle = cudaIpcMemHandle_t;
+using CUipcEventHandle = cudaIpcEventHandle_t;
 using CUhostFn = cudaHostFn_t;
+using CUoccupancyB2DSize = std::size_t (*)(int block_size);
 using CUstreamCallback = void (*)(CUstream stream, CUresult status, void* data);
 #define CUDA_CB
 
@@ -186,6 +193,13 @@ enum CUdevice_attribute {
   CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED = 132
 };
 
+enum CUdevice_P2PAttribute {
+  CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK = 1,
+  CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED = 2,
+  CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED = 3,
+  CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED = 4
+};
+
 enum CUcomputemode {
   CU_COMPUTEMODE_DEFAULT = 0,
   CU_COMPUTEMODE_PROHIBITED = 2,
@@ -261,6 +275,37 @@ enum CUfunction_attribute {
   CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14
 };
 
+enum CUfunctionLoadingState {
+  CU_FUNCTION_LOADING_STATE_UNLOADED = 0,
+  CU_FUNCTION_LOADING_STATE_LOADED = 1
+};
+inline constexpr unsigned CU_OCCUPANCY_DEFAULT = 0, CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE = 1;
+
+using CUlaunchAttributeID = cudaLaunchAttributeID;
+using CUlaunchAttributeValue = cudaLaunchAttributeValue;
+inline constexpr CUlaunchAttributeID CU_LAUNCH_ATTRIBUTE_IGNORE = cudaLaunchAttributeIgnore,
+                                     CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW =
+                                         cudaLaunchAttributeAccessPolicyWindow,
+                                     CU_LAUNCH_ATTRIBUTE_COOPERATIVE =
+                                         cudaLaunchAttributeCooperative,
+                                     CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY =
+                                         cudaLaunchAttributeSynchronizationPolicy,
+                                     CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION =
+                                         cudaLaunchAttributeClusterDimension,
+                                     CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION =
+                                         cudaLaunchAttributeProgrammaticStreamSerialization,
+                                     CU_LAUNCH_ATTRIBUTE_PRIORITY = cudaLaunchAttributePriority;
+struct CUlaunchAttribute {
+  CUlaunchAttributeID id;
+  CUlaunchAttributeValue value;
+};
+struct CUlaunchConfig {
+  unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+  CUstream hStream;
+  CUlaunchAttribute* attrs;
+  unsigned numAttrs;
+};
+
 // Keys for a launch that passes all kernel parameters in one buffer.
 #define CU_LAUNCH_PARAM_END (reinterpret_cast<void*>(0))
 #define CU_LAUNCH_PARAM_BUFFER_POINTER (reinterpret_cast<void*>(1))
@@ -317,6 +362,48 @@ struct CUDA_MEMCPY2D {
   CUarray dstArray;
   std::size_t dstPitch;
   std::size_t WidthInBytes, Height;
+};
+
+struct CUDA_ARRAY3D_DESCRIPTOR {
+  std::size_t Width, Height, Depth;
+  CUarray_format Format;
+  unsigned NumChannels, Flags;
+};
+inline constexpr unsigned CUDA_ARRAY3D_LAYERED = 1, CUDA_ARRAY3D_SURFACE_LDST = 2,
+                          CUDA_ARRAY3D_CUBEMAP = 4, CUDA_ARRAY3D_TEXTURE_GATHER = 8;
+struct CUDA_MEMCPY3D {
+  std::size_t srcXInBytes, srcY, srcZ, srcLOD;
+  CUmemorytype srcMemoryType;
+  const void* srcHost;
+  CUdeviceptr srcDevice;
+  CUarray srcArray;
+  void* reserved0;
+  std::size_t srcPitch, srcHeight;
+  std::size_t dstXInBytes, dstY, dstZ, dstLOD;
+  CUmemorytype dstMemoryType;
+  void* dstHost;
+  CUdeviceptr dstDevice;
+  CUarray dstArray;
+  void* reserved1;
+  std::size_t dstPitch, dstHeight;
+  std::size_t WidthInBytes, Height, Depth;
+};
+struct CUDA_MEMCPY3D_PEER {
+  std::size_t srcXInBytes, srcY, srcZ, srcLOD;
+  CUmemorytype srcMemoryType;
+  const void* srcHost;
+  CUdeviceptr srcDevice;
+  CUarray srcArray;
+  CUcontext srcContext;
+  std::size_t srcPitch, srcHeight;
+  std::size_t dstXInBytes, dstY, dstZ, dstLOD;
+  CUmemorytype dstMemoryType;
+  void* dstHost;
+  CUdeviceptr dstDevice;
+  CUarray dstArray;
+  CUcontext dstContext;
+  std::size_t dstPitch, dstHeight;
+  std::size_t WidthInBytes, Height, Depth;
 };
 
 // --- Textures
@@ -416,3 +503,84 @@ inline constexpr unsigned CU_STREAM_DEFAULT = 0, CU_STREAM_NON_BLOCKING = 1, CU_
                           CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_DISABLE_TIMING = 2;
 #define CU_STREAM_LEGACY (reinterpret_cast<CUstream>(1))
 #define CU_STREAM_PER_THREAD (reinterpret_cast<CUstream>(2))
+
+// --- Memory pools
+
+using CUmemPool_attribute = cudaMemPoolAttr;
+inline constexpr CUmemPool_attribute
+    CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES = cudaMemPoolReuseFollowEventDependencies,
+    CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC = cudaMemPoolReuseAllowOpportunistic,
+    CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES = cudaMemPoolReuseAllowInternalDependencies,
+    CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = cudaMemPoolAttrReleaseThreshold,
+    CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = cudaMemPoolAttrReservedMemCurrent,
+    CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH = cudaMemPoolAttrReservedMemHigh,
+    CU_MEMPOOL_ATTR_USED_MEM_CURRENT = cudaMemPoolAttrUsedMemCurrent,
+    CU_MEMPOOL_ATTR_USED_MEM_HIGH = cudaMemPoolAttrUsedMemHigh;
+struct CUmemPoolProps {
+  CUmemAllocationType allocType;
+  CUmemAllocationHandleType handleTypes;
+  CUmemLocation location;
+  void* win32SecurityAttributes;
+  std::size_t maxSize;
+  unsigned short usage;
+};
+
+// --- Capture and graphs
+
+using CUstreamCaptureMode = cudaStreamCaptureMode;
+inline constexpr CUstreamCaptureMode CU_STREAM_CAPTURE_MODE_GLOBAL = cudaStreamCaptureModeGlobal,
+                                     CU_STREAM_CAPTURE_MODE_THREAD_LOCAL =
+                                         cudaStreamCaptureModeThreadLocal,
+                                     CU_STREAM_CAPTURE_MODE_RELAXED = cudaStreamCaptureModeRelaxed;
+using CUstreamCaptureStatus = cudaStreamCaptureStatus;
+inline constexpr CUstreamCaptureStatus CU_STREAM_CAPTURE_STATUS_NONE = cudaStreamCaptureStatusNone,
+                                       CU_STREAM_CAPTURE_STATUS_ACTIVE =
+                                           cudaStreamCaptureStatusActive,
+                                       CU_STREAM_CAPTURE_STATUS_INVALIDATED =
+                                           cudaStreamCaptureStatusInvalidated;
+using CUgraphEdgeData = cudaGraphEdgeData;
+using CUgraphNodeType = cudaGraphNodeType;
+inline constexpr CUgraphNodeType CU_GRAPH_NODE_TYPE_KERNEL = cudaGraphNodeTypeKernel,
+                                 CU_GRAPH_NODE_TYPE_MEMCPY = cudaGraphNodeTypeMemcpy,
+                                 CU_GRAPH_NODE_TYPE_MEMSET = cudaGraphNodeTypeMemset,
+                                 CU_GRAPH_NODE_TYPE_HOST = cudaGraphNodeTypeHost,
+                                 CU_GRAPH_NODE_TYPE_GRAPH = cudaGraphNodeTypeGraph,
+                                 CU_GRAPH_NODE_TYPE_EMPTY = cudaGraphNodeTypeEmpty,
+                                 CU_GRAPH_NODE_TYPE_WAIT_EVENT = cudaGraphNodeTypeWaitEvent,
+                                 CU_GRAPH_NODE_TYPE_EVENT_RECORD = cudaGraphNodeTypeEventRecord;
+using CUgraphExecUpdateResultInfo = cudaGraphExecUpdateResultInfo;
+inline constexpr unsigned long long CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH =
+                                        cudaGraphInstantiateFlagAutoFreeOnLaunch,
+                                    CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD =
+                                        cudaGraphInstantiateFlagUpload,
+                                    CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY =
+                                        cudaGraphInstantiateFlagUseNodePriority;
+struct CUDA_KERNEL_NODE_PARAMS {
+  CUfunction func;
+  unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+  void** kernelParams;
+  void** extra;
+  void* kern;  ///< must be null: the CPU device has no libraries of kernels
+  CUcontext ctx;
+};
+struct CUDA_MEMSET_NODE_PARAMS {
+  CUdeviceptr dst;
+  std::size_t pitch;
+  unsigned value, elementSize;
+  std::size_t width, height;
+};
+struct CUDA_HOST_NODE_PARAMS {
+  CUhostFn fn;
+  void* userData;
+};
+
+// --- Addresses of the functions of the driver API
+
+enum CUdriverProcAddressQueryResult {
+  CU_GET_PROC_ADDRESS_SUCCESS = 0,
+  CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND = 1,
+  CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT = 2
+};
+inline constexpr unsigned long long CU_GET_PROC_ADDRESS_DEFAULT = 0,
+                                    CU_GET_PROC_ADDRESS_LEGACY_STREAM = 1,
+                                    CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 2;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "array.hpp"
 #include "cuda_on_cpu/driver_api.hpp"
 #include "cuda_on_cpu/textures.hpp"
 #include "errors.hpp"
@@ -56,19 +57,23 @@ Side side_of(CUmemorytype type, void* host, CUdeviceptr device, CUarray array, s
           {memory, pitch != 0 ? pitch : copy.WidthInBytes, copy.WidthInBytes, copy.Height}};
 }
 
-/// Translates a copy into the runtime's parameters. The width is in elements if the source or the
-/// destination is an array, and otherwise in bytes.
+/// The kind of a copy between two sides. Addresses of unified memory show their side themselves.
+cudaMemcpyKind kind_of(CUmemorytype from, CUmemorytype to) {
+  if (from == CU_MEMORYTYPE_UNIFIED || to == CU_MEMORYTYPE_UNIFIED) return cudaMemcpyDefault;
+  const bool from_host = from == CU_MEMORYTYPE_HOST, to_host = to == CU_MEMORYTYPE_HOST;
+  return from_host ? (to_host ? cudaMemcpyHostToHost : cudaMemcpyHostToDevice)
+         : to_host ? cudaMemcpyDeviceToHost
+                   : cudaMemcpyDeviceToDevice;
+}
+
+/// Translates a copy to the runtime's parameters. The width is in elements if a side is an array,
+/// and otherwise in bytes.
 cudaMemcpy3DParms copy_of(const CUDA_MEMCPY2D& c) {
   const Side from = side_of(c.srcMemoryType, const_cast<void*>(c.srcHost), c.srcDevice, c.srcArray,
                             c.srcPitch, c.srcXInBytes, c.srcY, c);
   const Side to = side_of(c.dstMemoryType, c.dstHost, c.dstDevice, c.dstArray, c.dstPitch,
                           c.dstXInBytes, c.dstY, c);
   const std::size_t element = std::max(from.element, to.element);
-  const bool from_host = c.srcMemoryType == CU_MEMORYTYPE_HOST;
-  const bool to_host = c.dstMemoryType == CU_MEMORYTYPE_HOST;
-  const cudaMemcpyKind kind = from_host ? (to_host ? cudaMemcpyHostToHost : cudaMemcpyHostToDevice)
-                              : to_host ? cudaMemcpyDeviceToHost
-                                        : cudaMemcpyDeviceToDevice;
   return {from.array,
           from.at,
           from.memory,
@@ -76,7 +81,43 @@ cudaMemcpy3DParms copy_of(const CUDA_MEMCPY2D& c) {
           to.at,
           to.memory,
           {c.WidthInBytes / element, c.Height, 1},
-          kind};
+          kind_of(c.srcMemoryType, c.dstMemoryType)};
+}
+
+}  // namespace
+
+cudaMemcpy3DParms box_of(const CUDA_MEMCPY3D& c) {
+  CUDA_MEMCPY2D rows{};
+  rows.WidthInBytes = c.WidthInBytes;
+  rows.Height = c.Height;
+  Side from = side_of(c.srcMemoryType, const_cast<void*>(c.srcHost), c.srcDevice, c.srcArray,
+                      c.srcPitch, c.srcXInBytes, c.srcY, rows);
+  Side to = side_of(c.dstMemoryType, c.dstHost, c.dstDevice, c.dstArray, c.dstPitch, c.dstXInBytes,
+                    c.dstY, rows);
+  from.at.z = c.srcZ;
+  to.at.z = c.dstZ;
+  if (c.srcHeight != 0) from.memory.ysize = c.srcHeight;
+  if (c.dstHeight != 0) to.memory.ysize = c.dstHeight;
+  const std::size_t element = std::max(from.element, to.element);
+  return {from.array,
+          from.at,
+          from.memory,
+          to.array,
+          to.at,
+          to.memory,
+          {c.WidthInBytes / element, c.Height, c.Depth},
+          kind_of(c.srcMemoryType, c.dstMemoryType)};
+}
+
+namespace {
+
+cudaMemcpy3DParms box_between_contexts(const CUDA_MEMCPY3D_PEER& c) {
+  return box_of(
+      CUDA_MEMCPY3D{c.srcXInBytes,   c.srcY,        c.srcZ,         c.srcLOD,   c.srcMemoryType,
+                    c.srcHost,       c.srcDevice,   c.srcArray,     nullptr,    c.srcPitch,
+                    c.srcHeight,     c.dstXInBytes, c.dstY,         c.dstZ,     c.dstLOD,
+                    c.dstMemoryType, c.dstHost,     c.dstDevice,    c.dstArray, nullptr,
+                    c.dstPitch,      c.dstHeight,   c.WidthInBytes, c.Height,   c.Depth});
 }
 
 cudaResourceDesc resource_of(const CUDA_RESOURCE_DESC& resource) {
@@ -165,6 +206,108 @@ CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream stream) {
   return by_runtime([&] {
     const cudaMemcpy3DParms same = copy_of(*copy);
     return cudaMemcpy3DAsync(&same, stream);
+  });
+}
+
+CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* copy) { return cuMemcpy2D(copy); }
+
+CUresult cuArray3DCreate(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* descriptor) {
+  if (array == nullptr || descriptor == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  const cudaChannelFormatDesc format = format_of(descriptor->Format, descriptor->NumChannels);
+  return by_runtime([&] {
+    cudaArray_t made = nullptr;
+    const cudaError_t error = cudaMalloc3DArray(
+        &made, &format, {descriptor->Width, descriptor->Height, descriptor->Depth},
+        descriptor->Flags);
+    *array = reinterpret_cast<CUarray>(made);
+    return error;
+  });
+}
+
+CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR* descriptor, CUarray array) {
+  if (descriptor == nullptr || array == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  return by_runtime([&] {
+    cudaChannelFormatDesc format{};
+    cudaExtent extent{};
+    unsigned flags = 0;
+    const cudaError_t error = cudaArrayGetInfo(&format, &extent, &flags, array_of(array));
+    const unsigned channels = 1u + (format.y != 0) + (format.z != 0) + (format.w != 0);
+    *descriptor = {extent.width, extent.height, extent.depth, format_of(format), channels, flags};
+    return error;
+  });
+}
+
+CUresult cuMemcpy3D(const CUDA_MEMCPY3D* copy) {
+  if (copy == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  return by_runtime([&] {
+    const cudaMemcpy3DParms same = box_of(*copy);
+    return cudaMemcpy3D(&same);
+  });
+}
+CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D* copy, CUstream stream) {
+  if (copy == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  return by_runtime([&] {
+    const cudaMemcpy3DParms same = box_of(*copy);
+    return cudaMemcpy3DAsync(&same, stream);
+  });
+}
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* copy) {
+  if (copy == nullptr || copy->srcContext == nullptr || copy->dstContext == nullptr)
+    return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  return by_runtime([&] {
+    const cudaMemcpy3DParms same = box_between_contexts(*copy);
+    return cudaMemcpy3D(&same);
+  });
+}
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* copy, CUstream stream) {
+  if (copy == nullptr || copy->srcContext == nullptr || copy->dstContext == nullptr)
+    return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  return by_runtime([&] {
+    const cudaMemcpy3DParms same = box_between_contexts(*copy);
+    return cudaMemcpy3DAsync(&same, stream);
+  });
+}
+
+CUresult cuMemcpyDtoA(CUarray to, std::size_t offset, CUdeviceptr from, std::size_t bytes) {
+  return by_runtime([&] {
+    return cudaMemcpyToArray(array_of(to), offset, 0, pointer_of(from), bytes,
+                             cudaMemcpyDeviceToDevice);
+  });
+}
+CUresult cuMemcpyAtoD(CUdeviceptr to, CUarray from, std::size_t offset, std::size_t bytes) {
+  return by_runtime([&] {
+    return cudaMemcpyFromArray(pointer_of(to), array_of(from), offset, 0, bytes,
+                               cudaMemcpyDeviceToDevice);
+  });
+}
+CUresult cuMemcpyHtoA(CUarray to, std::size_t offset, const void* from, std::size_t bytes) {
+  return by_runtime([&] {
+    return cudaMemcpyToArray(array_of(to), offset, 0, from, bytes, cudaMemcpyHostToDevice);
+  });
+}
+CUresult cuMemcpyAtoH(void* to, CUarray from, std::size_t offset, std::size_t bytes) {
+  return by_runtime([&] {
+    return cudaMemcpyFromArray(to, array_of(from), offset, 0, bytes, cudaMemcpyDeviceToHost);
+  });
+}
+CUresult cuMemcpyAtoA(CUarray to, std::size_t to_offset, CUarray from, std::size_t offset,
+                      std::size_t bytes) {
+  return by_runtime([&] {
+    return cudaMemcpyArrayToArray(array_of(to), to_offset, 0, array_of(from), offset, 0, bytes);
+  });
+}
+CUresult cuMemcpyHtoAAsync(CUarray to, std::size_t offset, const void* from, std::size_t bytes,
+                           CUstream stream) {
+  return by_runtime([&] {
+    return cudaMemcpyToArrayAsync(array_of(to), offset, 0, from, bytes, cudaMemcpyHostToDevice,
+                                  stream);
+  });
+}
+CUresult cuMemcpyAtoHAsync(void* to, CUarray from, std::size_t offset, std::size_t bytes,
+                           CUstream stream) {
+  return by_runtime([&] {
+    return cudaMemcpyFromArrayAsync(to, array_of(from), offset, 0, bytes, cudaMemcpyDeviceToHost,
+                                    stream);
   });
 }
 

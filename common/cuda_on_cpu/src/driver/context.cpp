@@ -73,6 +73,19 @@ CUresult needs_device(CUdevice device) {
   return fail_driver(CUDA_ERROR_INVALID_DEVICE, "there is no device " + std::to_string(device));
 }
 
+/// Calls a function of the runtime, which needs no context, after a check of its devices.
+template <typename Call>
+CUresult for_devices(std::initializer_list<CUdevice> devices, const Call& of_runtime) {
+  if (const CUresult error = needs_initialisation(); error != CUDA_SUCCESS) return error;
+  for (const CUdevice device : devices)
+    if (const CUresult error = needs_device(device); error != CUDA_SUCCESS) return error;
+  const cudaError_t before = last_error_of_thread();
+  const bool used = runtime_is_used();
+  const CUresult result = result_of(of_runtime(), before);
+  runtime_is_used() = used;
+  return result;
+}
+
 void choose(CUcontext context) {
   if (context != nullptr) current_device() = context->device;
   work_in_context(current_device(), context != nullptr ? context->number : 0);
@@ -186,6 +199,38 @@ CUresult cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
   return result_of(cudaDeviceCanAccessPeer(can, device, peer), before);
 }
 
+CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attribute, CUdevice from,
+                                 CUdevice to) {
+  return for_devices({from, to}, [&] {
+    return cudaDeviceGetP2PAttribute(value, static_cast<cudaDeviceP2PAttr>(attribute), from, to);
+  });
+}
+
+CUresult cuDeviceGetPCIBusId(char* id, int length, CUdevice device) {
+  return for_devices({device}, [&] { return cudaDeviceGetPCIBusId(id, length, device); });
+}
+
+CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* id) {
+  return for_devices({}, [&] { return cudaDeviceGetByPCIBusId(device, id); });
+}
+
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
+  return for_devices({device}, [&] {
+    return pool == nullptr ? fail(cudaErrorInvalidValue)
+                           : cudaDeviceGetDefaultMemPool(pool, device);
+  });
+}
+
+CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
+  return for_devices({device}, [&] {
+    return pool == nullptr ? fail(cudaErrorInvalidValue) : cudaDeviceGetMemPool(pool, device);
+  });
+}
+
+CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
+  return for_devices({device}, [&] { return cudaDeviceSetMemPool(device, pool); });
+}
+
 CUresult cuCtxCreate(CUcontext* context, unsigned flags, CUdevice device) {
   const Guard guard(runtime_mutex());
   if (const CUresult error = needs_device(device); error != CUDA_SUCCESS) return error;
@@ -269,7 +314,61 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned* version) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuCtxSetLimit(CUlimit, std::size_t) { return DriverCall().refusal(); }
+CUresult cuCtxSetLimit(CUlimit limit, std::size_t value) {
+  return by_runtime([&] { return cudaDeviceSetLimit(static_cast<cudaLimit>(limit), value); });
+}
+CUresult cuCtxGetLimit(std::size_t* value, CUlimit limit) {
+  return by_runtime([&] { return cudaDeviceGetLimit(value, static_cast<cudaLimit>(limit)); });
+}
+CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
+  if (config == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  const DriverCall call;
+  if (call.refusal() == CUDA_SUCCESS) *config = CU_FUNC_CACHE_PREFER_NONE;
+  return call.refusal();
+}
+CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  return by_runtime([&] {
+    int low = 0, high = 0;
+    const cudaError_t error = cudaDeviceGetStreamPriorityRange(&low, &high);
+    if (least != nullptr) *least = low;
+    if (greatest != nullptr) *greatest = high;
+    return error;
+  });
+}
+
+CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
+  const Guard guard(runtime_mutex());
+  const DriverCall call;
+  if (call.refusal() != CUDA_SUCCESS) return call.refusal();
+  const CUstream_st* found = find_stream(stream);
+  if (context == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  if (found == nullptr) return fail_driver(CUDA_ERROR_INVALID_HANDLE);
+  *context = &primary_context(found->device);
+  for (CUctx_st& known : contexts())
+    if (known.number == found->context && known.number != 0) *context = &known;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                           CUcontext from_context, std::size_t bytes, CUstream stream) {
+  const Guard guard(runtime_mutex());
+  const DriverCall call;
+  if (call.refusal() != CUDA_SUCCESS) return call.refusal();
+  if (!is_context(to_context) || !is_context(from_context))
+    return fail_driver(CUDA_ERROR_INVALID_CONTEXT);
+  return call.end(cudaMemcpyPeerAsync(pointer_of(to), to_context->device, pointer_of(from),
+                                      from_context->device, bytes, stream));
+}
+CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                      CUcontext from_context, std::size_t bytes) {
+  const Guard guard(runtime_mutex());
+  const DriverCall call;
+  if (call.refusal() != CUDA_SUCCESS) return call.refusal();
+  if (!is_context(to_context) || !is_context(from_context))
+    return fail_driver(CUDA_ERROR_INVALID_CONTEXT);
+  return call.end(cudaMemcpyPeer(pointer_of(to), to_context->device, pointer_of(from),
+                                 from_context->device, bytes));
+}
 CUresult cuCtxSetCacheConfig(CUfunc_cache) { return DriverCall().refusal(); }
 
 CUresult cuCtxSynchronize() {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "../runtime/graphs.hpp"
 #include "../runtime/stream.hpp"
 #include "cuda_on_cpu/driver_api.hpp"
 #include "errors.hpp"
@@ -76,6 +77,23 @@ CUresult launch(CUfunction function, const Configuration& configuration, void** 
       function->entry->launch(function->entry->address, configuration, arguments.addresses.data()));
 }
 
+/// Translates the configuration of a launch to the runtime's attributes.
+std::vector<cudaLaunchAttribute> attributes_of(const CUlaunchConfig& config) {
+  std::vector<cudaLaunchAttribute> attributes;
+  for (unsigned i = 0; i < config.numAttrs; ++i)
+    attributes.push_back({config.attrs[i].id, config.attrs[i].value});
+  return attributes;
+}
+cudaLaunchConfig_t config_of(const CUlaunchConfig& config,
+                             std::vector<cudaLaunchAttribute>& attributes) {
+  return {dim3(config.gridDimX, config.gridDimY, config.gridDimZ),
+          dim3(config.blockDimX, config.blockDimY, config.blockDimZ),
+          config.sharedMemBytes,
+          config.hStream,
+          attributes.data(),
+          config.numAttrs};
+}
+
 /// Calls a function of the runtime for the kernel of a module.
 template <typename Question>
 CUresult asked(CUfunction function, const Question& question) {
@@ -97,6 +115,14 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
   return launch(function,
                 {dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z), shared, stream},
                 parameters, extra);
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters,
+                          void** extra) {
+  if (config == nullptr || (config->attrs == nullptr && config->numAttrs > 0))
+    return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  auto attributes = attributes_of(*config);
+  return launch(function, configuration(config_of(*config, attributes)), parameters, extra);
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
@@ -157,15 +183,130 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction fun
 CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction function,
                                           std::size_t (*shared_of)(int block), std::size_t shared,
                                           int limit) {
+  return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, function, shared_of, shared, limit,
+                                                   CU_OCCUPANCY_DEFAULT);
+}
+
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunction function,
+                                                   CUoccupancyB2DSize shared_of, std::size_t shared,
+                                                   int limit, unsigned flags) {
+  struct Shared {
+    CUoccupancyB2DSize of;
+    std::size_t always;
+  } memory{shared_of, shared};
   return asked(function, [&](AnyKernel kernel) {
-    cudaFuncAttributes all;
-    if (const cudaError_t error = get_attributes(&all, kernel); error != cudaSuccess) return error;
-    *block = limit > 0 ? std::min(limit, all.maxThreadsPerBlock) : all.maxThreadsPerBlock;
-    int blocks = 0, processors = 0;
-    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, current_device());
-    const cudaError_t error =
-        active_blocks(&blocks, kernel, *block, shared_of != nullptr ? shared_of(*block) : shared);
-    *grid = blocks * processors;
-    return error;
+    return best_block(
+        grid, block, kernel, limit, flags,
+        [](void* closure, int size) {
+          const auto& given = *static_cast<const Shared*>(closure);
+          return given.of != nullptr ? given.of(size) : given.always;
+        },
+        &memory);
+  });
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction function,
+                                                              int block_size, std::size_t shared,
+                                                              unsigned flags) {
+  return asked(function, [&](AnyKernel kernel) {
+    const cudaError_t error = check_occupancy_flags(flags);
+    return error != cudaSuccess ? error : active_blocks(blocks, kernel, block_size, shared);
+  });
+}
+
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, CUfunction function,
+                                                 int blocks, int block_size) {
+  return asked(function, [&](AnyKernel kernel) {
+    return available_shared(bytes, kernel, blocks, block_size);
+  });
+}
+
+CUresult cuOccupancyMaxPotentialClusterSize(int* blocks, CUfunction function,
+                                            const CUlaunchConfig* config) {
+  if (config == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  auto attributes = attributes_of(*config);
+  return asked(function, [&](AnyKernel kernel) {
+    return largest_cluster(blocks, kernel, config_of(*config, attributes));
+  });
+}
+
+CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
+                                      const CUlaunchConfig* config) {
+  if (config == nullptr || clusters == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  auto attributes = attributes_of(*config);
+  return asked(function, [&](AnyKernel kernel) {
+    return active_clusters(clusters, kernel, config_of(*config, attributes));
+  });
+}
+
+CUresult cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset,
+                            std::size_t* bytes) {
+  return asked(function, [&](AnyKernel) {
+    if (offset == nullptr || index >= function->entry->count) return fail(cudaErrorInvalidValue);
+    *offset = function->entry->parameters[index].offset;
+    if (bytes != nullptr) *bytes = function->entry->parameters[index].bytes;
+    return cudaSuccess;
+  });
+}
+
+CUresult cuFuncLoad(CUfunction function) {
+  return asked(function, [](AnyKernel) { return cudaSuccess; });
+}
+
+CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
+  if (state == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  return asked(function, [&](AnyKernel) {
+    *state = CU_FUNCTION_LOADING_STATE_LOADED;
+    return cudaSuccess;
+  });
+}
+
+// --- Kernel nodes of graphs
+
+namespace cuda_on_cpu {
+namespace {
+
+/// Calls a function of the runtime that records the launch of a kernel node.
+template <typename Record>
+CUresult record_kernel(const CUDA_KERNEL_NODE_PARAMS* given, const Record& record) {
+  const Guard guard(runtime_mutex());
+  const DriverCall call;
+  if (call.refusal() != CUDA_SUCCESS) return call.refusal();
+  if (given == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  const CUDA_KERNEL_NODE_PARAMS& p = *given;
+  if (!is_function(p.func))
+    return fail_driver(CUDA_ERROR_INVALID_VALUE,
+                       "the function of a kernel node is not a kernel of a loaded module");
+  Arguments arguments = arguments_of(*p.func, p.kernelParams, p.extra);
+  if (arguments.error != CUDA_SUCCESS) return arguments.error;
+  return call.end(record([&](cudaStream_t stream) {
+    return p.func->entry->launch(
+        p.func->entry->address,
+        {dim3(p.gridDimX, p.gridDimY, p.gridDimZ), dim3(p.blockDimX, p.blockDimY, p.blockDimZ),
+         p.sharedMemBytes, stream},
+        arguments.addresses.data());
+  }));
+}
+
+}  // namespace
+}  // namespace cuda_on_cpu
+
+CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
+                              std::size_t count, const CUDA_KERNEL_NODE_PARAMS* parameters) {
+  const void* place = __builtin_return_address(0);
+  return record_kernel(parameters, [&](const auto& launch) {
+    return add_launch(node, graph, after, count, launch, place);
+  });
+}
+CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* parameters) {
+  const void* place = __builtin_return_address(0);
+  return record_kernel(parameters,
+                       [&](const auto& launch) { return change_launch(node, launch, place); });
+}
+CUresult cuGraphExecKernelNodeSetParams(CUgraphExec executable, CUgraphNode node,
+                                        const CUDA_KERNEL_NODE_PARAMS* parameters) {
+  const void* place = __builtin_return_address(0);
+  return record_kernel(parameters, [&](const auto& launch) {
+    return change_launch(executable, node, launch, place);
   });
 }

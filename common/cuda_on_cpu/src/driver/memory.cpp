@@ -5,6 +5,8 @@
 
 #include <cstring>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include "../analysis.hpp"
 #include "../runtime/stream.hpp"
@@ -32,28 +34,43 @@ CUresult allocate_by(CUdeviceptr* address, std::size_t bytes, const Allocate& al
   return error;
 }
 
+/// The rows that a memset fills: their distance in bytes, and their lengths in elements.
+struct Rows {
+  std::size_t pitch, width, height;
+};
+Rows line(std::size_t count) { return {0, count, 1}; }
+
 /// Fills memory with elements of several bytes: enqueues a memset of the runtime and replaces the
 /// work of this operation.
 /// \param element size of an element in bytes
-CUresult fill(CUdeviceptr to, unsigned value, std::size_t element, std::size_t count,
+CUresult fill(CUdeviceptr to, unsigned value, std::size_t element, const Rows& rows,
               CUstream stream, const void* place) {
   const Guard guard(runtime_mutex());
   const DriverCall call;
   if (call.refusal() != CUDA_SUCCESS) return call.refusal();
-  if (to % element != 0)
+  if (to % element != 0 || rows.pitch % element != 0)
     return fail_driver(CUDA_ERROR_INVALID_VALUE,
-                       "the address of a memset must be a multiple of the element size, " +
+                       "the address and the pitch of a memset must be multiples of the element "
+                       "size, " +
                            std::to_string(element) + " bytes");
-  const cudaError_t error = cudaMemsetAsync(pointer_of(to), 0, count * element, stream);
-  if (error != cudaSuccess || count == 0) return call.end(error);
+  const std::size_t width = rows.width * element;
+  if (rows.height > 1 && rows.pitch < width)
+    return fail_driver(CUDA_ERROR_INVALID_VALUE,
+                       "the pitch of a memset, " + std::to_string(rows.pitch) +
+                           " bytes, is less than the width of its rows, " + std::to_string(width));
+  const cudaError_t error =
+      cudaMemset2DAsync(pointer_of(to), rows.pitch, 0, width, rows.height, stream);
+  if (error != cudaSuccess || width == 0 || rows.height == 0) return call.end(error);
   const CUstream_st& in = *find_stream(stream);
   Operation& operation =
       *(in.capture != nullptr ? in.capture->operations.back() : in.pending.back());
   operation.place = place;
   operation.work = [=](const Operation& self) {
-    auto* bytes = static_cast<char*>(pointer_of(to));
-    analysis::copy_access(bytes, count * element, analysis::write, self);
-    for (std::size_t i = 0; i < count; ++i) std::memcpy(bytes + i * element, &value, element);
+    for (std::size_t y = 0; y < rows.height; ++y) {
+      auto* bytes = static_cast<char*>(pointer_of(to)) + y * rows.pitch;
+      analysis::copy_access(bytes, width, analysis::write, self);
+      for (std::size_t x = 0; x < width; x += element) std::memcpy(bytes + x, &value, element);
+    }
     return true;
   };
   return CUDA_SUCCESS;
@@ -150,15 +167,136 @@ CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdev
 }
 
 CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, std::size_t count) {
-  return fill(to, value, sizeof value, count, nullptr, __builtin_return_address(0));
+  return fill(to, value, sizeof value, line(count), nullptr, __builtin_return_address(0));
 }
 CUresult cuMemsetD32(CUdeviceptr to, unsigned value, std::size_t count) {
-  return fill(to, value, sizeof value, count, nullptr, __builtin_return_address(0));
+  return fill(to, value, sizeof value, line(count), nullptr, __builtin_return_address(0));
 }
 CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count,
                           CUstream stream) {
-  return fill(to, value, sizeof value, count, stream, __builtin_return_address(0));
+  return fill(to, value, sizeof value, line(count), stream, __builtin_return_address(0));
 }
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream) {
-  return fill(to, value, sizeof value, count, stream, __builtin_return_address(0));
+  return fill(to, value, sizeof value, line(count), stream, __builtin_return_address(0));
+}
+
+CUresult cuMemsetD2D8(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
+                      std::size_t height) {
+  return fill(to, value, sizeof value, {pitch, width, height}, nullptr,
+              __builtin_return_address(0));
+}
+CUresult cuMemsetD2D8Async(CUdeviceptr to, std::size_t pitch, unsigned char value,
+                           std::size_t width, std::size_t height, CUstream stream) {
+  return fill(to, value, sizeof value, {pitch, width, height}, stream, __builtin_return_address(0));
+}
+CUresult cuMemsetD2D16(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t width,
+                       std::size_t height) {
+  return fill(to, value, sizeof value, {pitch, width, height}, nullptr,
+              __builtin_return_address(0));
+}
+CUresult cuMemsetD2D16Async(CUdeviceptr to, std::size_t pitch, unsigned short value,
+                            std::size_t width, std::size_t height, CUstream stream) {
+  return fill(to, value, sizeof value, {pitch, width, height}, stream, __builtin_return_address(0));
+}
+CUresult cuMemsetD2D32(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width,
+                       std::size_t height) {
+  return fill(to, value, sizeof value, {pitch, width, height}, nullptr,
+              __builtin_return_address(0));
+}
+CUresult cuMemsetD2D32Async(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width,
+                            std::size_t height, CUstream stream) {
+  return fill(to, value, sizeof value, {pitch, width, height}, stream, __builtin_return_address(0));
+}
+
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes, void** values,
+                                CUdeviceptr address) {
+  const DriverCall call;
+  if (call.refusal() != CUDA_SUCCESS) return call.refusal();
+  if (attributes == nullptr || values == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  for (unsigned i = 0; i < count; ++i) {
+    const CUresult error = cuPointerGetAttribute(values[i], attributes[i], address);
+    if (error == CUDA_ERROR_NOT_SUPPORTED) return error;
+    if (error == CUDA_SUCCESS || values[i] == nullptr) continue;
+    const bool is_number = attributes[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE ||
+                           attributes[i] == CU_POINTER_ATTRIBUTE_IS_MANAGED;
+    if (attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
+      *static_cast<int*>(values[i]) = -2;  // as the runtime reports for unregistered memory
+    else
+      std::memset(values[i], 0, is_number ? sizeof(unsigned) : sizeof(void*));
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostGetFlags(unsigned* flags, void* host) {
+  return by_runtime([&] { return cudaHostGetFlags(flags, host); });
+}
+
+CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
+  if (pool == nullptr || properties == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  cudaMemPoolProps same{};
+  same.allocType = static_cast<cudaMemAllocationType>(properties->allocType);
+  same.handleTypes = static_cast<cudaMemAllocationHandleType>(properties->handleTypes);
+  same.location = {static_cast<cudaMemLocationType>(properties->location.type),
+                   properties->location.id};
+  same.maxSize = properties->maxSize;
+  return by_runtime([&] { return cudaMemPoolCreate(pool, &same); });
+}
+CUresult cuMemPoolDestroy(CUmemoryPool pool) {
+  return by_runtime([&] { return cudaMemPoolDestroy(pool); });
+}
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, std::size_t bytes) {
+  return by_runtime([&] { return cudaMemPoolTrimTo(pool, bytes); });
+}
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
+  if (pool == nullptr || value == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  return by_runtime([&] { return cudaMemPoolSetAttribute(pool, attribute, value); });
+}
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
+  if (pool == nullptr || value == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  return by_runtime([&] { return cudaMemPoolGetAttribute(pool, attribute, value); });
+}
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* allowed, std::size_t count) {
+  if (pool == nullptr || (allowed == nullptr && count > 0))
+    return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  std::vector<cudaMemAccessDesc> same;
+  for (std::size_t i = 0; i < count; ++i)
+    same.push_back(
+        {{static_cast<cudaMemLocationType>(allowed[i].location.type), allowed[i].location.id},
+         static_cast<cudaMemAccessFlags>(allowed[i].flags)});
+  return by_runtime([&] { return cudaMemPoolSetAccess(pool, same.data(), count); });
+}
+CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
+  if (flags == nullptr || pool == nullptr || location == nullptr)
+    return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  cudaMemAccessFlags found{};
+  cudaMemLocation same = {static_cast<cudaMemLocationType>(location->type), location->id};
+  const CUresult error = by_runtime([&] { return cudaMemPoolGetAccess(&found, pool, &same); });
+  *flags = static_cast<CUmemAccess_flags>(found);
+  return error;
+}
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool pool,
+                                 CUstream stream) {
+  return allocate_by(address, bytes, [&](void** pointer) {
+    return cudaMallocFromPoolAsync(pointer, bytes, pool, stream);
+  });
+}
+
+CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr address) {
+  return by_runtime([&] { return cudaIpcGetMemHandle(handle, pointer_of(address)); });
+}
+CUresult cuIpcOpenMemHandle(CUdeviceptr* address, CUipcMemHandle handle, unsigned flags) {
+  if (address == nullptr) return fail_driver(CUDA_ERROR_INVALID_VALUE);
+  void* pointer = nullptr;
+  const CUresult error = by_runtime([&] { return cudaIpcOpenMemHandle(&pointer, handle, flags); });
+  *address = reinterpret_cast<CUdeviceptr>(pointer);
+  return error;
+}
+CUresult cuIpcCloseMemHandle(CUdeviceptr address) {
+  return by_runtime([&] { return cudaIpcCloseMemHandle(pointer_of(address)); });
+}
+CUresult cuIpcGetEventHandle(CUipcEventHandle* handle, CUevent event) {
+  return by_runtime([&] { return cudaIpcGetEventHandle(handle, event); });
+}
+CUresult cuIpcOpenEventHandle(CUevent* event, CUipcEventHandle handle) {
+  return by_runtime([&] { return cudaIpcOpenEventHandle(event, handle); });
 }

@@ -65,3 +65,44 @@ CUresult cuEventQuery(CUevent event) {
 CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
   return by_runtime([&] { return cudaEventElapsedTime(milliseconds, start, end); });
 }
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
+  return by_runtime([&] { return cudaEventRecordWithFlags(event, stream, flags); });
+}
+
+CUresult cuStreamGetPriority(CUstream stream, int* priority) {
+  return by_runtime([&] { return cudaStreamGetPriority(stream, priority); });
+}
+CUresult cuStreamGetFlags(CUstream stream, unsigned* flags) {
+  return by_runtime([&] { return cudaStreamGetFlags(stream, flags); });
+}
+CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
+  return by_runtime([&] { return cudaStreamGetId(stream, id); });
+}
+CUresult cuStreamGetDevice(CUstream stream, CUdevice* device) {
+  return by_runtime([&] { return cudaStreamGetDevice(stream, device); });
+}
+
+CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
+  return by_runtime([&] { return cudaStreamBeginCapture(stream, mode); });
+}
+CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode* after,
+                                     const CUgraphEdgeData* data, std::size_t count,
+                                     CUstreamCaptureMode mode) {
+  return by_runtime(
+      [&] { return cudaStreamBeginCaptureToGraph(stream, graph, after, data, count, mode); });
+}
+CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
+  return by_runtime([&] { return cudaStreamEndCapture(stream, graph); });
+}
+CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
+  return by_runtime([&] { return cudaStreamIsCapturing(stream, status); });
+}
+CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status,
+                                unsigned long long* id, CUgraph* graph, const CUgraphNode** after,
+                                const CUgraphEdgeData** data, std::size_t* count) {
+  return by_runtime(
+      [&] { return cudaStreamGetCaptureInfo(stream, status, id, graph, after, data, count); });
+}
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  return by_runtime([&] { return cudaThreadExchangeStreamCaptureMode(mode); });
+}

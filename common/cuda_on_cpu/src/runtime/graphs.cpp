@@ -177,6 +177,12 @@ Recorded record(const SymbolCopy& copy, const void* place) {
           line_of_bytes(copy.to, copy.from, copy.bytes, cudaMemcpyDefault)};
 }
 
+Recorded record(const NodeLaunch& launch, const void* place) {
+  const Recorder recorder;
+  const cudaError_t error = launch(recorder.stream());
+  return {error, recorder.operations(place)};
+}
+
 /// Makes the operations of a node from the member of the parameters that `type` selects.
 Recorded record(const cudaGraphNodeParams& p, const void* place) {
   switch (p.type) {
@@ -1097,6 +1103,18 @@ cudaError_t add_symbol_node(cudaGraphNode_t* node, cudaGraph_t graph, const cuda
   return add(node, graph, after, count, cudaGraphNodeTypeMemcpy,
              record(copy, __builtin_return_address(0)));
 }
+cudaError_t add_launch(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                       std::size_t count, const NodeLaunch& launch, const void* place) {
+  return add(node, graph, after, count, cudaGraphNodeTypeKernel, record(launch, place));
+}
+cudaError_t change_launch(cudaGraphNode_t node, const NodeLaunch& launch, const void* place) {
+  return change(node, cudaGraphNodeTypeKernel, record(launch, place));
+}
+cudaError_t change_launch(cudaGraphExec_t executable, cudaGraphNode_t node,
+                          const NodeLaunch& launch, const void* place) {
+  return change(executable, node, cudaGraphNodeTypeKernel, record(launch, place));
+}
+
 cudaError_t change_symbol_node(cudaGraphNode_t node, const SymbolCopy& copy) {
   const Guard guard(runtime_mutex());
   return change(node, cudaGraphNodeTypeMemcpy, record(copy, __builtin_return_address(0)));

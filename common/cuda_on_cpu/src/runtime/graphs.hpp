@@ -88,6 +88,15 @@ CUgraph_st& graph_so_far(Capture& capture);
 /// The nodes that the next node of a capturing stream will depend on, as the program sees them.
 std::vector<cudaGraphNode_t> latest_nodes(const CUstream_st& stream);
 
+/// Kernel nodes whose launch a function enqueues in a stream: adds a node, changes a node, or
+/// changes a node of an executable graph.
+using NodeLaunch = std::function<cudaError_t(cudaStream_t stream)>;
+cudaError_t add_launch(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                       std::size_t count, const NodeLaunch& launch, const void* place);
+cudaError_t change_launch(cudaGraphNode_t node, const NodeLaunch& launch, const void* place);
+cudaError_t change_launch(cudaGraphExec_t executable, cudaGraphNode_t node,
+                          const NodeLaunch& launch, const void* place);
+
 /// An operation without effect that only represents other operations.
 OperationPointer marker();
 
