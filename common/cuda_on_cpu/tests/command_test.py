@@ -660,6 +660,36 @@ def report(cwd):
     check(place["artifactLocation"]["uri"] == "race.cu" and place["region"]["startLine"] in (3, 4), f"{place}")
 
 
+def contents(cwd):
+    """CUDA_ON_CPU_CONTENTS names a file with the changed arrays of each launch, before and after it"""
+    (cwd / "scale.cu").write_text("""__global__ void scale(int n, int* x, const int* y) { x[threadIdx.x] *= n + y[threadIdx.x]; }
+int main() {
+  int *x, *y;
+  cudaMalloc(&x, 8);
+  cudaMalloc(&y, 8);
+  const int a[] = {1, 2}, b[] = {3, 4};
+  cudaMemcpy(x, a, 8, cudaMemcpyHostToDevice);
+  cudaMemcpy(y, b, 8, cudaMemcpyHostToDevice);
+  scale<<<1, 2>>>(10, x, y);
+  return cudaDeviceSynchronize();
+}
+""")
+    run(COMMAND, "--analyze", "scale.cu", "-o", "scale", cwd=cwd)
+    subprocess.run(["./scale"], cwd=cwd, env={**os.environ, "CUDA_ON_CPU_CONTENTS": "arrays"}, check=True, capture_output=True)
+    data, found = (cwd / "arrays").read_bytes(), []
+    while data:
+        line, _, data = data.partition(b"\n")
+        record = json.loads(line)
+        values = []
+        for array in record["arrays"]:
+            if array["changed"]:
+                values.append(list(memoryview(data[:array["bytes"]]).cast("i")))
+                data = data[array["bytes"]:]
+        found.append((record["when"], record["kernel"], [array["changed"] for array in record["arrays"]], values))
+        check(any(word % 2 ** 32 == 10 for _, word in record["others"]), f"{record}")
+    check(found == [("before", "scale", [True, True], [[1, 2], [3, 4]]), ("after", "scale", [True, False], [[13, 28]])], f"{found}")
+
+
 def sample(cwd):
     """CUDA_ON_CPU_BLOCKS analyses some thread blocks of a grid, without false findings if other blocks order accesses"""
     def result(number, expected, threads=1):
@@ -884,7 +914,7 @@ def standards(cwd):
         run(COMMAND, f"-std={standard}", "-Xcompiler", "-Wall,-Wextra,-Werror", "-c", "all.cu", "-o", "all.o", cwd=cwd)
 
 
-CHECKS = (several_files, objects, libraries_first, plain_c, last_kernel, translated, profiler, another_language, dependencies, makefile, cmake, cmake_toolkit, meson, passes, analysis, other_compiler, warnings, names_of_std, uncovered_libraries, shifts, report, sample, thrust, cub, no_toolkit, without_toolkit, order, first_error,
+CHECKS = (several_files, objects, libraries_first, plain_c, last_kernel, translated, profiler, another_language, dependencies, makefile, cmake, cmake_toolkit, meson, passes, analysis, other_compiler, warnings, names_of_std, uncovered_libraries, shifts, report, contents, sample, thrust, cub, no_toolkit, without_toolkit, order, first_error,
           nested, spins, modules, analysed_modules, shared_limit, refusals, questions, standards)
 
 
