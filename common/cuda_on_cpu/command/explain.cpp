@@ -26,18 +26,20 @@ Arithmetic functions and rounding modes of CUDA; half and bfloat16, also in pair
            types of 8, 6 and 4 bits; matrix products of a warp with nvcuda::wmma; SIMD functions for
            four bytes or two halves of a word; functions for dynamic programming (DPX); shifts by at
            least the width of a value, with the result of a GPU.
-Libraries  cuBLAS: levels 1 to 3, batched products, solvers, LU and QR; parts of cublasLt, cuFFT and
-           cuSOLVER. These call OpenBLAS, FFTW and LAPACK of the host. Parts of NCCL; the
-           pseudorandom generators of cuRAND. Thrust, CUB, libcu++ and MTGP32 of cuRAND require the
-           headers of the CUDA toolkit, version 13 or later, in /usr/local/cuda or in the directory
-           CUDA_HOME. Algorithms of Thrust and CUB run on the device. Primitives of CUB for blocks
-           and warps run in the kernels that use them.
+Libraries  cuBLAS: levels 1 to 3; products, solvers, LU, QR and least squares in batches. Dense
+           cuSOLVER: linear systems, orthogonal factorisations, eigenvalues and singular values.
+           cuFFT on one device; parts of cublasLt. These call OpenBLAS, FFTW and LAPACK of the host.
+           Parts of NCCL; the pseudorandom generators of cuRAND. Thrust, CUB, libcu++ and MTGP32 of
+           cuRAND require the headers of the CUDA toolkit, version 13 or later, in /usr/local/cuda or
+           in the directory CUDA_HOME. Algorithms of Thrust and CUB run on the device. Primitives of
+           CUB for blocks and warps run in the kernels that use them.
 
 Not supported (an error of the compiler, of the linker or of a call)
 
   labels and rare instructions of inline PTX, tensor maps; mipmaps and texture references; graphs
-  that kernels launch; modules with real PTX; quasirandom generators; the agents of CUB; kernels in
-  shared libraries. The command refuses cuSPARSE, cuDNN and other libraries by name.
+  that kernels launch; modules with real PTX; quasirandom generators; the agents of CUB;
+  expert functions and sparse matrices of cuSOLVER; kernels in shared libraries. The command
+  refuses cuSPARSE, cuDNN and other libraries by name.
 
 Differences from a GPU
 

@@ -17,6 +17,7 @@
 #include "cuda_on_cpu/atomics.hpp"
 #include "cuda_on_cpu/batch_copies.hpp"
 #include "cuda_on_cpu/core.hpp"
+#include "cuda_on_cpu/dpx.hpp"
 #include "cuda_on_cpu/entry_points.hpp"
 #include "cuda_on_cpu/graph_nodes.hpp"
 #include "cuda_on_cpu/graphs.hpp"
