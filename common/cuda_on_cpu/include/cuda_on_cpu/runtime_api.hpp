@@ -466,10 +466,6 @@ cudaError_t available_shared(std::size_t* bytes, AnyKernel kernel, int blocks, i
 cudaError_t best_block(int* grid, int* block, AnyKernel kernel, int limit, unsigned flags,
                        std::size_t (*shared_of)(void* closure, int block_size), void* closure);
 cudaError_t check_occupancy_flags(unsigned flags);
-/// Returns the offset of a kernel parameter in a buffer with all parameters, and its size.
-cudaError_t parameter_info(const std::size_t* sizes, const std::size_t* alignments,
-                           std::size_t count, std::size_t index, std::size_t* offset,
-                           std::size_t* bytes);
 /// Returns the mangled name of a kernel.
 cudaError_t linked_name(const char** name, AnyKernel kernel);
 Configuration configuration(const cudaLaunchConfig_t& config);
@@ -575,14 +571,6 @@ template <typename Kernel>
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, Kernel* kernel,
                                                  const cudaLaunchConfig_t* config) {
   return cuda_on_cpu::largest_cluster(blocks, cuda_on_cpu::any_kernel(kernel), *config);
-}
-template <typename... Parameters>
-cudaError_t cudaFuncGetParamInfo(void (*)(Parameters...), std::size_t index, std::size_t* offset,
-                                 std::size_t* bytes) {
-  constexpr std::size_t sizes[] = {sizeof(Parameters)..., 0};
-  constexpr std::size_t alignments[] = {alignof(Parameters)..., 1};
-  return cuda_on_cpu::parameter_info(sizes, alignments, sizeof...(Parameters), index, offset,
-                                     bytes);
 }
 template <typename Kernel>
 cudaError_t cudaFuncGetName(const char** name, Kernel* kernel) {

@@ -310,19 +310,6 @@ cudaError_t best_block(int* grid, int* block, AnyKernel kernel, int limit, unsig
   return lasting_error();
 }
 
-cudaError_t parameter_info(const std::size_t* sizes, const std::size_t* alignments,
-                           std::size_t count, std::size_t index, std::size_t* offset,
-                           std::size_t* bytes) {
-  if (offset == nullptr || index >= count) return fail(cudaErrorInvalidValue);
-  std::size_t end = 0;
-  for (std::size_t i = 0; i <= index; ++i) {
-    *offset = (end + alignments[i] - 1) / alignments[i] * alignments[i];
-    end = *offset + sizes[i];
-  }
-  if (bytes != nullptr) *bytes = sizes[index];
-  return lasting_error();
-}
-
 cudaError_t linked_name(const char** name, AnyKernel kernel) {
   static auto& names = indestructible<std::map<AnyKernel, std::string>>();
   const std::scoped_lock guard(runtime_mutex());
