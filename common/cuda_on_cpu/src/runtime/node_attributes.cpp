@@ -3,7 +3,6 @@
 /// graph.
 
 #include <algorithm>
-#include <algorithm>
 #include <fstream>
 #include <string>
 
