@@ -34,8 +34,8 @@ __global__ void multiply_add(Real a, Real b, long steps, Real* sums) {
 /// suffice, because a tensor core needs many cycles for each product.
 constexpr int tiles = 4;
 
-/// Executes `steps` steps of C = C + A·B for each product of a warp. `multiply` executes one step
-/// on tensor cores.
+/// Executes `steps` steps of C = C + A·B for each matrix product of a warp. `multiply` executes one
+/// step on tensor cores.
 template <int in_a, int in_b, int in_c, typename Multiply>
 __device__ void multiply_tiles(long steps, double* sums, Multiply multiply) {
   double a[in_a], b[in_b], c[tiles][in_c] = {};

@@ -1,6 +1,6 @@
 /// \file
-/// Times several forms of a library call, checks that their results agree, and prints one line per
-/// form.
+/// Measures the times of several forms of a library call, checks that their results agree, and
+/// prints one line per form.
 ///
 /// The forms of a group solve the same problem, for example with different triangles or storage
 /// orders.
@@ -88,9 +88,9 @@ inline double seconds(const Form& form, int repeats) {
   return times[times.size() / 2];
 }
 
-/// Times the forms of a group. For each form, the function prints the name, the seconds and the
-/// relative difference from the first form. A form that the library rejects, or that differs by
-/// more than the tolerance, is printed as a comment.
+/// Measures the times of the forms of a group. For each form, the function prints the name, the
+/// seconds and the relative difference from the first form. A form that the library rejects, or
+/// that differs by more than the tolerance, is printed as a comment.
 /// \throws std::runtime_error at the end if a form differs from the first form
 inline void run(const Group& group, int repeats) {
   std::string different;

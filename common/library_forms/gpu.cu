@@ -1,6 +1,6 @@
 /// \file
-/// Times the forms in which cuBLAS, cuBLASLt, cuSOLVER and cuSPARSE can solve the problems of the
-/// workloads on one GPU.
+/// Measures the times of alternative calls to cuBLAS, cuBLASLt, cuSOLVER and cuSPARSE that solve
+/// the problems of the workloads on one GPU.
 ///
 /// Usage: library_forms_gpu [--tiny] [WORKLOAD]...
 

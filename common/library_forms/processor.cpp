@@ -1,5 +1,5 @@
 /// \file
-/// Times the forms in which OpenBLAS can solve the problems of the workloads on the processor.
+/// Measures the times of alternative calls to OpenBLAS that solve the problems of the workloads.
 /// OPENBLAS_NUM_THREADS and OPENBLAS_CORETYPE select the number of threads and the kernels.
 ///
 /// Usage: library_forms_processor [--tiny] [WORKLOAD]...

@@ -1,6 +1,6 @@
 /// \file
-/// Times the forms in which cusolverMg can factorise a matrix that is distributed over several
-/// GPUs. For comparison, also times `Xpotrf` of cuSOLVER on one GPU.
+/// Measures the times of alternative calls to cusolverMg that factorise a matrix on several GPUs.
+/// For comparison, also measures the time of `Xpotrf` of cuSOLVER on one GPU.
 ///
 /// Usage: library_forms_several_gpus [--tiny] [WORKLOAD]...
 
@@ -140,8 +140,9 @@ class Cholesky {
     reference_ = std::make_unique<Device<T>>(n * n);
   }
 
-  /// Times the forms with each block size on one GPU and on all GPUs. If `more` is true, also times
-  /// the reverse order of the GPUs, and further variants with blocks of 1024 columns.
+  /// Measures the time of each form with each block size, on one GPU and on all GPUs. If `more` is
+  /// true, also measures the reverse order of the GPUs, and further variants with blocks of 1024
+  /// columns.
   void run(int repeats, const std::vector<std::int64_t>& blocks, bool more) {
     Group group{forms::group_name<T>("cholesky", std::to_string(n_)), forms::tolerance<T>, {}};
     add_single(group);

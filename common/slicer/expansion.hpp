@@ -13,7 +13,7 @@ namespace slicer {
 
 /// The result of checking the expansion of a variable to one element per iteration of a loop.
 struct Expansion {
-  bool is_sure = false;  ///< whether the tool could decide
+  bool is_sure = false;  ///< whether the tool could decide if the expansion is legal
   bool is_legal = false;
   std::optional<Pair> pair = {};  ///< two iterations, of which one reads a value that the
                                   ///< other one has written

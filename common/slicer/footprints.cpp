@@ -41,7 +41,7 @@ std::vector<const Loop*> loops_of(const Marked& marked) {
   return loops;
 }
 
-/// The number of subscripts of an element, before any members.
+/// The number of subscripts that precede the first member, for example 2 in a[i][j].x[k].
 std::size_t subscripts_of(const Place& place) {
   std::size_t count = 0;
   while (count < place.steps.size() && place.steps[count].member.empty()) ++count;

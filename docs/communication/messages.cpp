@@ -86,7 +86,8 @@ void measure(int repeats, int largest, int rank) {
   if (rank == 0) fmt::print("\n]\n");
 }
 
-/// An integer of the command line, or 0 if the text is not an integer from 1 to `most`.
+/// Returns the integer in a command-line argument, or 0 if the text is not an integer from 1 to
+/// `most`.
 int number(const char* text, int most) {
   int value = 0;
   const char* const end = text + std::strlen(text);

@@ -23,7 +23,8 @@ std::string text(const Range& range) {
   return range.first < range.last ? fmt::format("{} to {}", range.first, range.last - 1) : "none";
 }
 
-/// Prints the slices of ten iterations with the correct and with the printed bound.
+/// Divides ten iterations into three slices, with the correct and with the printed bound, and
+/// prints the slices.
 void print_bounds() {
   const Index n = 10, slices = 3;
   Index right = 0, printed = 0;
@@ -38,7 +39,7 @@ void print_bounds() {
   fmt::print("{:<12}{:<12}{}\n", "iterations", right, printed);
 }
 
-/// Prints how many slices of ten iterations are empty, for each number of slices.
+/// Divides ten iterations into 1, 2, ..., 10 slices, and prints how many of the slices are empty.
 void print_empty() {
   const Index n = 10;
   fmt::print("N = {}\n\n S   L   needed   empty   bounds of the last\n", n);
@@ -50,7 +51,7 @@ void print_empty() {
   }
 }
 
-/// Prints six slices of ten iterations, with equal lengths and with even lengths.
+/// Divides ten iterations into six slices, once with length 2 and once evenly, and prints both.
 void print_even() {
   const Index n = 10, slices = 6;
   fmt::print("N = {}, S = {}\n\nslice   length {}   evenly\n", n, slices, divide_up(n, slices));

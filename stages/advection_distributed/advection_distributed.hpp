@@ -36,7 +36,7 @@ struct Range {
 /// The problem of advection, and the part of it that this rank owns.
 struct Problem : advection::Problem {  // p and q: ranks along y and x; 0: the stage chooses
   Division division = Division::none;
-  std::int64_t gpus = 0;     ///< GPUs among which one process distributes the rows; 0: all
+  std::int64_t gpus = 0;     ///< number of GPUs to which one process distributes the rows; 0: all
   std::int64_t threads = 0;  ///< threads of a rank; 0: its share of the cores
   std::int64_t node = 0;     ///< number of ranks that share memory; 0: all ranks of a machine
   std::int64_t width = 0;    ///< width of wide halos in cells; 0: the model chooses

@@ -37,8 +37,8 @@ struct Panels {
 // [Panels]
 
 // [Pack]
-/// Copies some rows of `width` columns of A, beginning at column j, to a micro-panel, row by row.
-/// Columns beyond the last column of A become zeros.
+/// Copies `width` columns of A, from column j on, to a micro-panel: the given rows, one after the
+/// other. Columns beyond the last column of A become zeros.
 template <std::size_t width>
 [[gnu::always_inline]] inline void pack(View<const double, 2> a, Range rows, std::size_t j,
                                         double* panel) {

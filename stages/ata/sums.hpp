@@ -19,7 +19,7 @@ using Sums = double[held][held];  // the elements of C of a thread
 // [sizes]
 
 // [position]
-/// The position within the tile of a thread's m-th row (or column). Rows 0 and 1, 2 and 3, … are
+/// The index, within the tile, of a thread's m-th row (or column). Rows 0 and 1, 2 and 3, … are
 /// pairs, loaded at once. Pairs of neighbouring threads are adjacent, so loads use all banks.
 __device__ unsigned position(unsigned thread, unsigned m) {
   return m / 2 * strip + 2 * thread + m % 2;

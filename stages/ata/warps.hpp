@@ -28,7 +28,7 @@ struct Lane {
   unsigned group = threadIdx.x % 32 / 4;
   unsigned member = threadIdx.x % 4;
 
-  /// The position within the tile of the first row of product m (or the first column of product n).
+  /// The index, within the tile, of the first row of product m (or the first column of product n).
   __device__ unsigned row(unsigned m) const { return m * strip + i * 16; }
   __device__ unsigned column(unsigned n) const { return (j * held_j + n) * 8; }
 };

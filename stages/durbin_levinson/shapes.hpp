@@ -109,7 +109,7 @@ struct Shared {
   T numbers[Shape::numbers];
 };
 
-/// Describes the launch of a kernel on one cluster of a shape.
+/// Describes the launch of `kernel` on one cluster that has the shape `Shape`.
 template <typename Shared, typename Shape, typename... Parameter>
 staircase::ClusterLaunch<Parameter...> launch_of(void (*kernel)(Parameter...)) {
   return {kernel, Shape::blocks, Shape::threads, sizeof(Shared)};

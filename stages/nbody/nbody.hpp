@@ -22,7 +22,7 @@ struct Problem {
   std::int64_t bodies = 2048;
   std::int64_t steps = 8;
   double dt = 1.0 / 512;                     ///< length of a time step
-  double softening = 1.0 / 32;               ///< distance below which attraction ceases to grow
+  double softening = 1.0 / 32;               ///< its square is added to each squared distance
   std::int64_t seed = 1;                     ///< seed of the random numbers
   double budget = 0;                         ///< bytes of device memory for slices; 0: all
   std::int64_t gpus = 0;                     ///< number of GPUs to use; 0: all

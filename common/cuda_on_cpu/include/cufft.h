@@ -71,7 +71,8 @@ using cufftDoubleComplex = double2;
 namespace cuda_on_cpu {
 
 /// The counts or strides of the four dimensions of an array: the batch and three dimensions of a
-/// transform, outermost first. A transform of a lower rank has leading dimensions with one element.
+/// transform, outermost first. For a transform of rank 1 or 2, the outer dimensions of the
+/// transform have one element.
 struct FftDimensions {
   long long of[4];
 };
@@ -450,7 +451,8 @@ inline cufftResult cufftSetAutoAllocation(cufftHandle handle, int allocate) {
     return CUFFT_SUCCESS;
   });
 }
-/// Sets the work area of a plan. For the analysis, each transform writes to this area.
+/// Sets the work area of a plan. No transform uses the area, but the analysis treats each transform
+/// as a write to the entire area.
 inline cufftResult cufftSetWorkArea(cufftHandle handle, void* area) {
   return cuda_on_cpu::with_plan(handle, [&](auto& plan) {
     plan.area = area;

@@ -1,6 +1,6 @@
 /// \file
-/// Block-wide scans, sorts, histograms, loads and stores of CUB, from the toolkit's headers, in
-/// kernels of the test. Block sizes are near the warp size, and threads have several items.
+/// Tests CUB's block-wide scans, sorts, histograms, loads and stores, compiled from the toolkit's
+/// headers. Block sizes are near the warp size, and threads have several items.
 
 #include <cub/block/block_exchange.cuh>
 #include <cub/block/block_histogram.cuh>

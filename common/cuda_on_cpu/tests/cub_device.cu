@@ -1,5 +1,5 @@
 /// \file
-/// Device-wide algorithms of CUB with the interface of the toolkit's headers.
+/// Tests CUB's device-wide algorithms with the interface of the toolkit's headers.
 
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>

@@ -1,7 +1,7 @@
 /// \file
-/// Reductions of blocks and warps, and warp scans of CUB, from the toolkit's headers, in kernels of
-/// the test. Block sizes are near the warp size, threads have several items, and tiles may be
-/// incomplete.
+/// Tests CUB's block reductions, warp reductions and warp scans, compiled from the toolkit's
+/// headers, in kernels of this test. Block sizes are near the warp size, threads have several
+/// items, and tiles may be incomplete.
 
 #include <cub/block/block_load.cuh>
 #include <cub/block/block_reduce.cuh>

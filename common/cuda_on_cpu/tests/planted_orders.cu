@@ -395,7 +395,7 @@ void run() {
 
 namespace broadcast_from_outside {
 
-/// With the bug, the kernel reads lane 0 of the warp, although the group begins at lane 8.
+/// With the bug, the lanes read from lane 0, which is not in the mask: the mask begins at lane 8.
 template <bool bug>
 __global__ void broadcast(int* out) {
   const int t = threadIdx.x;

@@ -197,7 +197,7 @@ class Oracle {
   void add_edge(unsigned from, unsigned to) { next_[from].push_back(to); }
 
   /// Adds the nodes and edges of the host and the streams to the graph. Each step has three nodes:
-  /// its place in the order of the host, its beginning and its end.
+  /// one for its position in the host's program order, one for its beginning and one for its end.
   void add_steps() {
     unsigned last_of[streams], event_of[events];
     std::fill_n(last_of, streams, none);

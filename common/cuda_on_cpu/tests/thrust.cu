@@ -1,5 +1,5 @@
 /// \file
-/// Algorithms of Thrust from the toolkit's headers, on the CPU device.
+/// Tests Thrust's algorithms, compiled from the toolkit's headers, on the CPU device.
 
 #include <thrust/adjacent_difference.h>
 #include <thrust/binary_search.h>

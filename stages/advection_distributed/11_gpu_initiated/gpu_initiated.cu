@@ -25,7 +25,7 @@ using staircase::check;
 using staircase::DeviceArray;
 
 // [advance]
-/// Does all steps of the rows of a GPU. A thread block claims one tile after the other.
+/// Advances the rows of one GPU by all time steps. A thread block claims one tile after the other.
 template <typename T>
 __global__ void __launch_bounds__(block_size, blocks_per_sm<T>)
     advance(Weights<T> w, unsigned steps, Cut cut, Part<T> own, Part<T> above, Part<T> below) {

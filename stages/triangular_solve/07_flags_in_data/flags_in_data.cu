@@ -33,7 +33,7 @@ struct Part {
   Pair<T> pairs[held];
 
   /// Loads the thread's segment of the 64 elements from pair `first` of `row` on. The __syncwarp()
-  /// keeps the compiler from placing a use of any pair before the loads of all pairs.
+  /// makes the compiler place all loads before the first use of a pair.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned m = 0; m < held; ++m)
       pairs[m] = matrix(row, first + m * lanes + threadIdx.x % lanes);

@@ -36,7 +36,7 @@ struct Part {
   Pair<T> pairs[share][held];
 
   /// Loads the thread's segment of the block whose corner is (`row`, pair `first`). __syncwarp()
-  /// keeps the compiler from placing a use of any pair before the loads of all pairs.
+  /// makes the compiler place all loads before the first use of a pair.
   __device__ void load(View<const Pair<T>, 2> matrix, unsigned row, unsigned first) {
     for (unsigned s = 0; s < share; ++s)
       for (unsigned m = 0; m < held; ++m)

@@ -159,7 +159,8 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction func
 CUresult cuMemGetAddressRange(CUdeviceptr* base, std::size_t* bytes, CUdeviceptr address);
 CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr address);
 
-/// Returns several attributes. An attribute that the memory lacks is set to 0.
+/// Returns several attributes. An attribute that the memory lacks is set to 0, except for the
+/// device ordinal, which is set to -2.
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes, void** values,
                                 CUdeviceptr address);
 

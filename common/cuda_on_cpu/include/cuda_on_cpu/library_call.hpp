@@ -38,8 +38,8 @@ class LibraryLock {
   What what_;
 };
 
-/// Appends a call of a host library to a stream. For the analysis, the call accesses all the memory
-/// in `touched`.
+/// Appends a call of a host library to a stream. The analysis treats the call as an access to all
+/// the memory in `touched`.
 /// \param more returns further memory ranges, which are known only when the stream executes the
 /// call
 cudaError_t enter_library_call(cudaStream_t stream, const List<Touched>& touched, Owned work,

@@ -52,7 +52,7 @@ struct MatrixOperands {
   std::uint64_t words[32];
 };
 
-/// Computes the product of a warp. The records of the lanes have the type MatrixOperands.
+/// Computes the matrix product of one warp. The records of the lanes have the type MatrixOperands.
 void multiply_matrices(void* const* records);
 
 /// The number of registers per lane for the result D.

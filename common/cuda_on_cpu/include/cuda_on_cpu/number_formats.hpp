@@ -10,7 +10,7 @@
 
 namespace cuda_on_cpu {
 
-/// The format IEEE binary16, with rounding to nearest, ties to even. Not all compilers provide a
+/// The IEEE binary16 format, with rounding to nearest, ties to even. Not all compilers provide a
 /// type for this format.
 struct Binary16 {
   static std::uint16_t bits(float number) {
@@ -32,7 +32,7 @@ struct Binary16 {
   }
 };
 
-/// The format bfloat16, the upper half of a float, with rounding to nearest, ties to even.
+/// The bfloat16 format, the upper half of a float, with rounding to nearest, ties to even.
 struct BFloat16 {
   static std::uint16_t bits(float number) {
     const auto whole = bit_cast<std::uint32_t>(number);
@@ -98,7 +98,7 @@ struct SmallFormat {
   }
 };
 
-/// The format E8M0: an unsigned 8-bit exponent without a fraction. The value is 2^(bits - 127), or
+/// The E8M0 format: an unsigned 8-bit exponent without a fraction. The value is 2^(bits - 127), or
 /// NaN.
 struct E8M0 {
   static constexpr unsigned nan = 0xff;

@@ -22,7 +22,7 @@ struct Contents {
   const char* path = std::getenv("CUDA_ON_CPU_CONTENTS");
   std::FILE* file = path == nullptr ? nullptr : std::fopen(path, "wb");
   std::size_t written = 0;
-  std::map<unsigned, std::string> last = {};  ///< bytes by the number of the allocation
+  std::map<unsigned, std::string> last = {};  ///< bytes by the index of the allocation
   std::mutex mutex = {};
 };
 

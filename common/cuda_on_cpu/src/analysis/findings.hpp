@@ -50,14 +50,14 @@ struct Accessed {
 
 Accessed accessed_at(const void* address, std::size_t bytes);
 
-/// The numbers of the allocations to which the arguments of a launch point.
+/// The indices of the allocations to which the arguments of a launch point.
 std::vector<unsigned> arrays_of(const Launch& launch);
 
 /// An argument of a launch that points to an allocation.
 struct Argument {
   const char* base;             ///< first byte of the allocation
   std::size_t bytes;            ///< size of the allocation
-  unsigned number;              ///< number of the allocation
+  unsigned number;              ///< index of the allocation
   std::size_t offset;           ///< offset of the pointer from the beginning of the allocation
   std::uint64_t words[4] = {};  ///< words that follow the pointer, if they may be extents;
                                 ///< otherwise 0
@@ -208,7 +208,7 @@ struct KernelTotals {
   bool releases = false;  ///< whether a thread has ever released accesses by an atomic operation
   std::vector<LaunchShape> shapes = {};
   std::map<std::string, Unread> unread = {};       ///< unread bytes by variable
-  std::vector<std::vector<unsigned>> arrays = {};  ///< numbers of the allocations to which the
+  std::vector<std::vector<unsigned>> arrays = {};  ///< indices of the allocations to which the
                                                    ///< arguments of launches point
   std::uint64_t looked_through = 0;                ///< number of analysed blocks that have ended;
                                                    ///< the first 64 are searched for unread bytes
@@ -219,7 +219,7 @@ struct Record {
   std::unordered_map<std::uint32_t, std::uint32_t> kernel_of;  ///< kernel index by operation
   Sites sites;
   Joints joints;
-  std::map<unsigned, Unread> unread_arrays;  ///< unread bytes by the number of the freed allocation
+  std::map<unsigned, Unread> unread_arrays;  ///< unread bytes by the index of the freed allocation
   std::uint64_t accesses = 0;                ///< number of accesses by kernels
   std::map<std::string, Finding> findings;
   std::set<const void*> optimistic_reads;  ///< plain reads of variables that the thread then

@@ -19,7 +19,8 @@ constexpr unsigned bank_bytes = 4;
 
 using Addresses = const std::uintptr_t (&)[warp_size];
 
-/// The number of sectors that a request accesses, if the addresses of its rows ascend; otherwise 0.
+/// The number of sectors that a request accesses, if the addresses ascend from each `Row` (a run of
+/// consecutive lanes) to the next; otherwise 0.
 unsigned count_sectors_in_order(const Request& request, Addresses addresses, unsigned bytes) {
   unsigned count = 0;
   std::uintptr_t next = 0;  // the first sector that is not counted yet

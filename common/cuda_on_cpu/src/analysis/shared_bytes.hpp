@@ -20,7 +20,7 @@ std::string shared_byte_text(std::size_t offset);
 /// thread has read since, each with these bytes.
 std::vector<std::pair<std::string, Unread>> unread_of_block();
 
-/// The number of the allocation that contains an address, and those bytes of the allocation that
+/// The index of the allocation that contains an address, and those bytes of the allocation that
 /// kernels have stored and nothing has read since.
 std::pair<unsigned, Unread> unread_of_array(const void* address);
 

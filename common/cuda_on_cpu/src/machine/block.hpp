@@ -169,8 +169,8 @@ struct Block {
   uint3 index = {};
   dim3 extent = {0, 0, 0};  ///< the block shape from which the indices of the threads were computed
   unsigned started = 0;
-  bool counts_late = false;  ///< whether ended threads are not counted, because no thread has
-                             ///< waited yet
+  bool counts_late = false;  ///< whether the counting of ended threads is deferred until the
+                             ///< first thread waits
   unsigned living = 0;
   unsigned at_barrier_count = 0;
   unsigned gang_arrivals = 0;    ///< number of threads that have arrived at the barrier of the gang
