@@ -8,11 +8,11 @@ import typing
 from naming import ranges
 from products import solved
 
-MOST = 160  # the largest number of bodies that is explained
-FEW = 4  # the largest number of bodies whose steps are simulated
+MOST = 160  # maximum number of bodies in a solution that is explained
+FEW = 4  # maximum number of bodies whose steps are simulated
 TILES = (32, 64, 128)
 NEAR = 1e-9
-SAME = 1e-12  # the largest difference of equal positions and velocities after few steps
+SAME = 1e-12  # maximum difference between values that count as equal after a few steps
 BODY, FORCE = 8, 6  # values of a body: position, mass, velocity, padding; of a force: acceleration and jerk
 
 
@@ -26,7 +26,7 @@ def pull(body, other, softening2):
 
 
 def added(rows, multiplicities=None):
-    """The sum of some vectors, each times its multiplicity."""
+    """The sum of some vectors, each multiplied by its multiplicity."""
     factors = multiplicities or [1] * len(rows)
     return [sum(factor * row[axis] for factor, row in zip(factors, rows)) for axis in range(FORCE)]
 
@@ -119,7 +119,7 @@ class Scheme:
     power: int = 3  # of the inverse distance in the acceleration
     along: float = -3.0  # the factor of the radial velocity in the jerk
     softening: typing.Callable = lambda length: length * length
-    chunk: int = 1  # so many bodies share a sum that is set to zero only once
+    chunk: int = 1  # number of bodies that share a sum, which is set to zero only once
     uses_predicted: bool = True
     swaps: bool = True
     exchanges: bool = False  # whether the forces at both ends of a step are exchanged
@@ -137,20 +137,20 @@ SCHEMES = {
     "the acceleration is divided by the distance instead of its third power": {"power": 1},
     "the acceleration is divided by the second power of the distance instead of the third": {"power": 2},
     "the acceleration is divided by the fourth power of the distance instead of the third": {"power": 4},
-    "the jerk has the term with the radial velocity with the wrong sign": {"along": 3.0},
+    "in the jerk, the term with the radial velocity has the wrong sign": {"along": 3.0},
     "the jerk lacks the term with the radial velocity": {"along": 0.0},
     "the softening is not squared": {"softening": lambda length: length},
     "the softening is left out": {"softening": lambda length: 0.0},
     "the forces at the end of a step are evaluated for the old positions and velocities, not for the predicted ones": {
         "uses_predicted": False},
-    "the forces at the end of a step do not become those at the beginning of the next one: is std::swap missing?": {
+    "the forces at the end of a step are not used at the beginning of the next step: is std::swap missing?": {
         "swaps": False},
-    "the corrector uses the forces at the beginning and at the end of the step in exchanged places": {"exchanges": True},
+    "in the corrector, the forces at the beginning and at the end of the step are exchanged": {"exchanges": True},
     "the predictor lacks the acceleration in the position": {"predicts": (0.0, 0.0, 1.0, 1 / 2)},
     "the predictor lacks the jerk in the position": {"predicts": (1 / 2, 0.0, 1.0, 1 / 2)},
     "the predictor lacks the acceleration in the velocity": {"predicts": (1 / 2, 1 / 3, 0.0, 0.0)},
     "the predictor lacks the jerk in the velocity": {"predicts": (1 / 2, 1 / 3, 1.0, 0.0)},
-    "the corrector has the weights of both accelerations exchanged": {"corrects": (3.0, 7.0, 3.0, -2.0, 1.0, -1.0)},
+    "in the corrector, the weights of the two accelerations are exchanged": {"corrects": (3.0, 7.0, 3.0, -2.0, 1.0, -1.0)},
     "the corrector adds the jerk at the end of the step to the position instead of subtracting it": {
         "corrects": (7.0, 3.0, 3.0, 2.0, 1.0, -1.0)},
     "the corrector adds the jerk at the end of the step to the velocity instead of subtracting it": {

@@ -656,8 +656,8 @@ def errors_in(report, notes=("unwritten bytes",)):
     """The errors of a report, in the order of their importance. Some notes are errors in an exercise, whose result must be
     complete."""
     found = report["errors"] + [note for note in report.get("notes", []) if note["kind"] in notes]
-    # Unwritten elements that a copy finds are mostly a consequence of an error in a kernel. A value that was computed from an unwritten
-    # value is a consequence of the first one.
+    # Unwritten elements that a copy finds are mostly a consequence of an error in a kernel. If a value was computed from an
+    # unwritten value, its error is a consequence of the error at the unwritten value.
     return sorted(found, key=lambda error: (error["kind"] in ("uninitialised read", "unwritten bytes")
                                             and not error["kernel"],
                                             error["kind"], error.get("order", 0)))

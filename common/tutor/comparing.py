@@ -139,9 +139,8 @@ def guesses(solution, reference, tolerance, bounds, wrong):
         yield f"{len(not_finite)} of {count} elements are not finite: {box}"
         return
     if all(solution.values[place] == 0 for place in wrong):
-        yield ("each wrong element is zero: is its sum never stored, is a part of the work left out, or does it read other "
-               "elements "
-               "than were written?")
+        yield ("each wrong element is zero: is its sum never stored, is a part of the work left out, or are other elements "
+               "read than were written?")
         return
     if sentence := of_carried_sums(solution, reference, bounds, wrong, tolerance):
         yield sentence

@@ -1,5 +1,5 @@
-"""Compares the contents of arrays, launch by launch, with those of the stage: the first launch after which a value is
-wrong, and the first value that is not finite.
+"""Compares the contents of arrays, launch by launch, with those of the stage, and reports the first launch before or
+after which a value is wrong.
 
 The CPU device writes the arrays of each launch to a file; see common/cuda_on_cpu/src/analysis/contents.hpp.
 """
@@ -16,7 +16,8 @@ import launches
 import naming
 import rules
 
-# The largest difference of equal values, relative to the largest value of an array, by the size of a value in bytes.
+# The largest difference between values that count as equal, relative to the largest value of an array, by the size of a
+# value in bytes.
 NEAR = {8: 1e-10, 4: 1e-4}
 SHOWN = 2  # number of different arrays of a launch whose first different values are shown
 TYPES = {"double": "d", "float": "f", "int": "i", "unsigned": "I", "unsigned int": "I", "std::size_t": "Q", "size_t": "Q",
@@ -25,8 +26,8 @@ TYPES = {"double": "d", "float": "f", "int": "i", "unsigned": "I", "unsigned int
 
 @dataclasses.dataclass
 class Record:
-    """The arguments of a launch before or after it: the kernel, the index of the launch among those of the kernel, and for
-    each argument that is an array its extents, its bytes (None: too large), and the number of its allocation."""
+    """A launch before or after it ran: the kernel, the index of the launch among those of the kernel, and for each argument
+    that is an array its possible extents, its bytes (None: too large), and the number of its allocation."""
 
     when: str
     kernel: str
@@ -71,7 +72,7 @@ class Named:
     values: array.array
 
     def element(self, place):
-        """The element that contains a value as text."""
+        """The element that contains a value, as text."""
         extents, rest = self.shape[:-1] if self.is_structure else self.shape, place
         per_element = self.shape[-1] if self.is_structure else 1
         rest, value = divmod(rest, per_element)
@@ -195,8 +196,8 @@ def order_of(mine, own, text):
                 "nothing more")
     if number == len(others):
         return f"launch {number + 1} is of {kernels[number]}, and the stage has only {number} launches"
-    return (f"launch {number + 1} is of {kernels[number]}, and in the stage of {others[number]}: are launches missing or in "
-            "another order?")
+    return (f"launch {number + 1} is of {kernels[number]}, but in the stage it is of {others[number]}: are launches missing "
+            "or in another order?")
 
 
 def as_number(word):
@@ -221,26 +222,26 @@ def of_arguments(record, other, text, size):
             code = {(4, False): "<I", (8, False): "<Q", (4, True): "<f", (8, True): "<d"}[width, is_real]
             (one,), (two,) = struct.unpack(code, mine), struct.unpack(code, wanted)
             if not is_real or abs(one - two) > 1e-6 * abs(two):
-                return f"{one:.9g} as {name}, and in the stage {two:.9g}"
+                return f"{one:.9g} as {name} (stage: {two:.9g})"
     for place, word in places.items():
         mine, wanted = as_number(word), as_number(own[place])
         if 8 * place < end or word == own[place] or mine is None or wanted is None or (
                 isinstance(mine, float) and abs(mine - wanted) <= 1e-6 * abs(wanted)):
             continue
         name = naming.only_integer(text, record.kernel) if isinstance(mine, int) else None
-        return f"{mine:.9g} as {name or 'an argument'}, and in the stage {wanted:.9g}"
+        return f"{mine:.9g} as {name or 'an argument'} (stage: {wanted:.9g})"
     return None
 
 
 @dataclasses.dataclass
 class Difference:
-    """The first array of a launch that differs from the stage's after the launch."""
+    """The first array that differs from the stage's after a launch."""
 
     mine: Named
     own: Named  # the stage's
     wrong: list  # positions of the values that differ
     before: Named | None  # the array before the launch, if it is known
-    arrays: list  # all arrays of the launch after it
+    arrays: list  # all arrays of the launch, after the launch
 
 
 def of_changes(difference):

@@ -140,8 +140,8 @@ void check_access(std::uintptr_t address, bool writes, void* at) {
 /// The place of the first read of an array element that still has its initial value, NaN.
 std::atomic<void*> unwritten_read{nullptr};
 
-/// Whether a value is the quiet NaN with which the harness initialises arrays. A computation on a
-/// processor makes another NaN, whose sign is set.
+/// Whether a value is the quiet NaN with which the harness initialises arrays. On x86-64, a
+/// computation results in another NaN, whose sign is set.
 bool is_initial_value(const void* address, std::size_t bytes) {
   const auto holds = [&](auto nan) { return std::memcmp(address, &nan, sizeof nan) == 0; };
   return (bytes == 8 && holds(std::numeric_limits<double>::quiet_NaN())) ||

@@ -68,8 +68,7 @@ def of_error(error, places, source, stages_text=""):
         return of_unwritten_global(error, source, text, stages_text)
     if kind == "invalid mask" and "does not take part" in sentence and (returns := rules.returns_of(text, error["kernel"])):
         return [f"lanes return before the shuffle: {places.named(source)}:{line}: {building.line_of(source, line)}: let "
-                f"all lanes of a warp take "
-                "part, and those without an element with the value 0" for line in returns[:1]]
+                "all lanes of a warp take part; lanes without an element pass the value 0" for line in returns[:1]]
     if kind == "out of bounds" and re.search(r"of an array '", sentence):
         return of_index(error, source, text)
     if "race" in kind or kind == "same value":
@@ -149,9 +148,8 @@ def of_race(error, source, text):
         name, line, element, is_single = variable
         declared = f", declared in line {line}" if line else ""
         if is_single:
-            return [f"the variable is {name}{declared}: with __shared__, all threads of a block have one and the same; "
-                    f"does each thread need "
-                    "its own?"]
+            return [f"the variable is {name}{declared}: all threads of a block share one __shared__ "
+                    "variable; does each thread need a variable of its own?"]
         return [f"the element is {element}{declared}"]
     element = naming.element_of(error, text, 8)
     says = [f"the element is {element[0]} (of {element[1]})"] if element else []
@@ -203,7 +201,7 @@ def of_unwritten_shared(error, places, source, text):
                     if re.search(rf"\b{name}\b", line)]
     if elements:
         says.append(f"the element is {' or '.join(elements)}: the thread that should have stored it did not, or stored "
-                    f"another one")
+                    "another element")
     returns = of_early_returns(error, places, source, text)
     if returns:
         who = f", for example {' or '.join(elements)}" if elements else ""
@@ -224,14 +222,14 @@ def is_not_finite(sentence):
 
 
 def of_arithmetic(text, stages_text, places, source):
-    """Sentences about the computations from which a value that is not finite may arise: those that the stage does not
-    have."""
+    """Sentences about the first computation that may result in a value that is not finite, and that the stage does not
+    contain."""
     own = {line.strip() for line in rules.without_comments(stages_text).splitlines()}
     lines = [number for number, line in enumerate(rules.without_comments(text).splitlines(), 1)
              if line.strip() not in own and re.search(r"[\w)\]]\s*/=?\s*[\w(]|\b(?:r?sqrt|log|pow|acos|asin)\w*\s*\(", line)]
     return [sentence for line in lines[:1] for sentence in (
-        "all values that are read have been written, so a computation makes this value: is a divisor zero, or is there a root "
-        "of a negative number?", f"{places.named(source)}:{line}: {building.line_of(source, line)}")]
+        "all values that are read have been written, so a computation results in this value: is a divisor zero, or is "
+        "there a root of a negative number?", f"{places.named(source)}:{line}: {building.line_of(source, line)}")]
 
 
 def of_missing_copy(text, stages_text):

@@ -136,9 +136,8 @@ def of_arrays(yours, stages, text):
         elif lists != others and sorted(lists) == sorted(others) and any(one["arrays"] == other["arrays"] and len(one["arrays"]) > 1
                                                                          for one, other in pairs(yours, stages)):
             wrong = [names[place] for place in range(count) if lists[0][place] != others[0][place]]
-            yield (f"{mine['kernel']} gets another array as {joined(wrong)} than in the stage, and the other kernels get "
-                   f"the same: are two "
-                   "arrays exchanged in its launch?")
+            yield (f"{mine['kernel']} gets another array as {joined(wrong)} than in the stage, whereas other kernels get "
+                   f"the same arrays as in the stage: are two arrays exchanged in the launch of {mine['kernel']}?")
 
 
 def place_of(places, line):

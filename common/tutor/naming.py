@@ -86,8 +86,8 @@ def only_integer(text, kernel):
 
 
 def members_in(code, structure):
-    """The members of a structure without member functions that are numbers: pairs of the declaration and the name; None if
-    there are others."""
+    """The members of a structure that contains only numbers: pairs of the declaration and the name; None for other
+    structures."""
     head = re.search(rf"\bstruct\s+{structure}\s*\{{", code)
     body = code[head.end():rules.closing(code, head.end() - 1) - 1] if head else "("
     if "(" in body or "<" in body:

@@ -10,7 +10,7 @@ import math
 
 from naming import ranges
 
-MOST = 1600  # maximum number of elements of a factor; the work grows quickly with it
+MOST = 1600  # maximum number of elements of a factor; the work grows quickly with this number
 MASK = (1 << 64) - 1
 
 
@@ -25,7 +25,7 @@ def random_number(seed, index):
 
 
 def random_multiple(seed, index):
-    """A random multiple of 2⁻²³ of the harness."""
+    """A random value of the harness that is a multiple of 2⁻²³."""
     return math.floor(random_number(seed, index) * 2.0 ** 23) * 2.0 ** -23
 
 
@@ -212,8 +212,9 @@ def of_indices(factors, solution, wrong):
                 if fits(one, other, (depth + tile - 1) // tile * tile if tile < 1 << 20 else max(depth, rows, cols)):
                     whole = max(depth, rows, cols) <= tile
                     what = "both factors" if all(which) else names[which.index(True)]
-                    return f"row and column are exchanged in {what}{'' if whole else f', within each tile of {tile} x {tile}'}: is it read, or " \
-                           "stored, at the transposed place?"
+                    return f"row and column are exchanged in {what}" \
+                           f"{'' if whole else f', within each tile of {tile} x {tile}'}: " \
+                           "is an element read, or stored, at the transposed place?"
     for which, name in enumerate(names):
         for (of_k, at_k), (of_i, at_i) in ((one, other) for one in changes_of_index() for other in changes_of_index()):
             if of_k is of_i is None:

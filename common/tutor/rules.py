@@ -142,7 +142,7 @@ def has_bytes(code, expression):
 
 
 def suspicious(source):
-    """Yields the line number and a sentence for each statement whose meaning is hardly the intended one: a copy whose
+    """Yields the line number and a sentence for each statement that probably has an unintended meaning: a copy whose
     arguments do not match its direction or whose size has no factor sizeof, and an index of a thread without the size of the block."""
     code = without_comments(source)
     on_device = set(re.findall(rf"\bcudaMalloc\s*\(\s*(?:\(\s*void\s*\*\s*\*\s*\)\s*)?&\s*({NAME})", code))
@@ -171,7 +171,8 @@ def suspicious(source):
 
 def unclosed(source):
     """The brace that is not closed, if the source has more opening than closing braces: its line, and the function around
-    it (None: unknown). It is the one that a closing brace with less indentation would close, or else the last one that is open."""
+    it (None: unknown). The brace is the one that a closing brace with less indentation would close, or else the last open
+    one."""
     code = without_comments(source)
     lines = code.splitlines()
     if code.count("{") <= code.count("}"):

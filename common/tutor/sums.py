@@ -10,7 +10,7 @@ from products import random_multiple
 
 WARP = 32
 NEAR = 1e-8
-MOST = 400  # the largest problem that is explained
+MOST = 400  # maximum size of a problem that is explained
 STRIDES = [(width, count) for count in (2, 4, 8, 16, 32) for width in (1, 2, 4)]  # how terms may be distributed among lanes
 
 
@@ -107,7 +107,7 @@ def sum_of_pairs_twice(r, y, alpha):
 # Wrong ways to compute the solution of the next order from the solution y and the new coefficient.
 UPDATES = {
     "y is not updated in the step before": lambda y, alpha: [*y, alpha],
-    "alpha is added to it with the wrong sign": lambda y, alpha: [*(one - alpha * other for one,
+    "alpha times the reversed y is added with the wrong sign": lambda y, alpha: [*(one - alpha * other for one,
                                                                     other in zip(y, reversed(y))), alpha],
     "y(i) + alpha y(i) is stored instead of y(i) + alpha y(k - 1 - i)": lambda y,
            alpha: [*(one + alpha * one for one in y), alpha],
@@ -164,11 +164,11 @@ def of_constant(k, used, r, y):
             return (f"in step {k}, {name} is added to the sum instead of r({k + 1}): is the index wrong, or is r not loaded or "
                     "overwritten?")
     last = r[1] * y[k - 1] if k else 0.0
-    for what, once in ((f"r({k + 1})", r[k + 1]), (f"the last term, r(1) y({k - 1}), and r({k + 1})", last + r[k + 1])):
+    for what, once in ((f"r({k + 1})", r[k + 1]), (f"the last term, r(1) y({k - 1}), and of r({k + 1})", last + r[k + 1])):
         times = (used - r[k + 1]) / once + 1 if abs(once) > NEAR else 0
         if abs(times - round(times)) < NEAR * 100 and 2 <= round(times) <= 1024:
-            return (f"in step {k}, {what} are added {round(times)} times: does each of {round(times)} threads add them, and not "
-                    "only one thread?")
+            return (f"in step {k}, the sum contains {round(times)} copies of {what}: do {round(times)} threads "
+                    "add them, instead of one thread?")
     return None
 
 
@@ -254,4 +254,4 @@ def of_substitution(problem, wanted, found):
         return f"{begin}: of the sum over l({k}, i) x(i), {said}"
     if k and is_near(b[k] / pivot):
         return f"{begin}: no term l({k}, i) x(i) is subtracted from b({k})"
-    return begin + " (of the unknowns before it, none is wrong)" if k else None
+    return begin + " (all earlier unknowns are right)" if k else None

@@ -55,10 +55,11 @@ def of_source(source):
         if re.fullmatch(r"parallel(?:\s+(?!for\b|sections\b|loop\b|master\b|masked\b).*)?",
                         text) and re.match(r"\s*for\s*\(", body) and \
                 "#pragma" not in body and "omp_get_thread_num" not in body:
-            yield line, "each thread of the team executes the whole loop after this directive: is it parallel for?"
+            yield line, ("each thread of the team executes the whole loop after this directive: should the directive "
+                         "be parallel for?")
         if re.match(r"for\b", text) and not regions:
-            yield line, ("the loop is distributed only among the threads of an enclosing parallel region, and there is none: is "
-                         "it parallel for?")
+            yield line, ("the loop is distributed only among the threads of an enclosing parallel region, and there is "
+                         "none: should the directive be parallel for?")
         names, _ = derived(code, *next((region for region in regions if region[0] <= start < region[1]), (0, 0)))
         if re.match(r"(?:single|master|masked)\b", text) and (used := [name
                                                                        for name in dict.fromkeys(re.findall(NAME, body))

@@ -6,8 +6,8 @@ complete.
 
 import math
 
-MOST = 400  # the largest matrix that is explained
-STEP = 16  # ranges of columns begin and end at multiples
+MOST = 400  # maximum number of rows of a matrix that is explained
+STEP = 16  # ranges of columns begin and end at multiples of this number
 NEAR = 1e-9
 CELLS = 4  # number of elements that are compared
 
@@ -36,8 +36,8 @@ def range_of(matrix, cells, changes):
 
 
 def rows_of(matrix, cell, change, columns):
-    """The rows whose product over some columns explains the change of an element that is not explained by its own; None if
-    there are none."""
+    """The rows whose product over some columns explains the change of an element, if they are not the rows of the element;
+    None if there are none."""
     i, j = cell
     first, last = columns
     for p, q in [(p, j) for p in range(len(matrix))] + [(i, q) for q in range(len(matrix))]:
@@ -48,8 +48,8 @@ def rows_of(matrix, cell, change, columns):
 
 
 def explanation(before, mine, own, wrong):
-    """A sentence about wrong elements of an updated matrix, or None. The matrices are lists of rows, and `wrong` are
-    cells."""
+    """A sentence about wrong elements of an updated matrix, or None. The matrices are lists of rows, and `wrong`
+    contains the row and column of each wrong element."""
     some = wrong[::max(1, len(wrong) // CELLS)][:CELLS]
     values = [each[i][j] for i, j in some for each in (before, mine, own)]
     if len(before) > MOST or not all(map(math.isfinite, values)):
@@ -65,8 +65,8 @@ def explanation(before, mine, own, wrong):
         return f"the products of columns {others[0]} to {others[1]} are subtracted instead of the products of {text}"
     if (rows := rows_of(complete, some[0], found[0], columns)) is not None:
         i, j = some[0]
-        return (f"from element ({i}, {j}), the products of rows {rows[0]} and {rows[1]} are subtracted instead of rows {i} and "
-                f"{j} ({text})")
+        return (f"from element ({i}, {j}), the products of rows {rows[0]} and {rows[1]} are subtracted instead of those of "
+                f"rows {i} and {j} ({text})")
     return None
 
 

@@ -219,7 +219,7 @@ def wrong_updates():
     for wrong, fragment in ((lambda i, j: product(i, j, 0, 32), "columns 0 to 31 are subtracted instead of the products of "
                                                                 "columns 32 to 63"),
                             (lambda i, j: product(i, i, 32, 64), "the products of rows 65 and 65 are subtracted instead of "
-                                                                 "rows 65 and 64"),
+                                                                 "those of rows 65 and 64"),
                             (lambda i, j: 0.5, None)):
         mine = updated(wrong)
         cells = [(i, j) for i in range(first, n) for j in range(first, i + 1) if abs(mine[i][j] - right[i][j]) > 1e-9]
@@ -261,13 +261,13 @@ def compared_contents():
              ["before launch 1 of scale, an array differs from the stage's: x(0, 0) is 2 (stage: 1); all values differ: is "
               "it copied or filled"]),
             ([("scale", one, two), ("scale", two, three)], ["the source never launches shift (stage: 1 times)"]),
-            ([("scale", one, two), ("shift", two, two), ("scale", two, three)], ["launch 2 is of shift, and in the stage "
-                                                                                 "of scale"])):
+            ([("scale", one, two), ("shift", two, two), ("scale", two, three)], ["launch 2 is of shift, but in the stage "
+                                                                                 "it is of scale"])):
         said = " ".join(contents.of_contents(contents_of(mine), stage, text, at, 8))
         yield from (f"'{fragment}' is not in: {said}" for fragment in fragments if fragment not in said)
     text = text.replace("View<T, 2> x)", "View<T, 2> x, std::size_t n)")
     said = contents.of_contents(contents_of([("scale", one, two)], 5), contents_of([("scale", one, two)]), text, at, 8)
-    if said != ["the launch of scale gets 5 as n, and in the stage 6"]:
+    if said != ["the launch of scale gets 5 as n (stage: 6)"]:
         yield f"an argument: {said}"
     for values, fragment in (([0.0] * 6, "changed by the right amount with the wrong sign"), (one, "the launch does not "
                                                                                                    "change these values"),
@@ -298,7 +298,8 @@ def directives():
                 f"{{\n    {body}\n  }}\n}}\n")
 
     for text, fragment in (
-            (program("parallel"), "is it parallel for?"), (program("for"), "there is none: is it parallel for?"),
+            (program("parallel"), "should the directive be parallel for?"),
+            (program("for"), "there is none: should the directive be parallel for?"),
             (program("parallel for private(s)", "s += i; x(i) = s;", "double s = 0;"), "a variable s without a value"),
             (program("parallel for reduction(+ : s)", "s += i; x(i) = s;", "double s = 0;"), "s is never set to zero "
                                                                                              "between two elements")):

@@ -172,8 +172,8 @@ def warm_up(copies):
 
 
 def skeleton(copies):
-    """A working copy may be the stage itself with gaps; there, the lines of the gaps are missing, and only for some
-    stages."""
+    """For some stages, --skeleton creates a working copy that is the stage itself with gaps, without the lines of the
+    gaps."""
     source, own = copies / "ata" / "03_naive_cuda" / "naive_cuda.cu", (STAGES / "03_naive_cuda" / "naive_cuda.cu").read_text()
     yield from expects(copies, ["exercise", "ata", "3", "--skeleton"], 0, "is the code of 03_naive_cuda with gaps")
     text = source.read_text()

@@ -28,11 +28,11 @@ Arithmetic functions and rounding modes of CUDA; half and bfloat16, also in pair
            least the width of a value, with the result of a GPU.
 Libraries  cuBLAS: levels 1 to 3; products, solvers, LU, QR and least squares in batches. Dense
            cuSOLVER: linear systems, orthogonal factorisations, eigenvalues and singular values.
-           cuFFT on one device; parts of cublasLt. These call OpenBLAS, FFTW and LAPACK of the host.
-           Parts of NCCL; the pseudorandom generators of cuRAND. Thrust, CUB, libcu++ and MTGP32 of
-           cuRAND require the headers of the CUDA toolkit, version 13 or later, in /usr/local/cuda or
-           in the directory CUDA_HOME. Algorithms of Thrust and CUB run on the device. Primitives of
-           CUB for blocks and warps run in the kernels that use them.
+           cuFFT on one device; parts of cublasLt. These libraries call OpenBLAS, FFTW and LAPACK of
+           the host. Parts of NCCL; the pseudorandom generators of cuRAND. Thrust, CUB, libcu++ and
+           MTGP32 of cuRAND require the headers of the CUDA toolkit, version 13 or later, in
+           /usr/local/cuda or in the directory CUDA_HOME. Algorithms of Thrust and CUB run on the
+           device. Primitives of CUB for blocks and warps run in the kernels that use them.
 
 Not supported (an error of the compiler, of the linker or of a call)
 

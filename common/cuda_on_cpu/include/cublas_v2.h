@@ -101,7 +101,7 @@ CUDA_ON_CPU_CUBLAS_PROPERTY(FixedPointEmulationMaxMantissaBitCount, int, most_ma
 CUDA_ON_CPU_CUBLAS_PROPERTY(FixedPointEmulationMantissaBitOffset, int, mantissa_offset)
 #undef CUDA_ON_CPU_CUBLAS_PROPERTY
 
-// Overloads for the strategy of all libraries.
+// Overloads for the enumeration of strategies that all libraries share.
 inline cublasStatus_t cublasSetEmulationStrategy(cublasHandle_t handle,
                                                  cudaEmulationStrategy strategy) {
   return cublasSetEmulationStrategy(handle, static_cast<cublasEmulationStrategy_t>(strategy));
@@ -767,7 +767,7 @@ CUDA_ON_CPU_CUBLAS_COPIES(std::int64_t, _64)
     using namespace cuda_on_cpu::blas;                                          \
     return nrm2(handle, n, x, stride, result);                                  \
   }
-// Only the type cuComplex has these functions.
+// These functions exist only for the type cuComplex.
 #define CUDA_ON_CPU_CUBLAS_3M(Int, suffix)                                                         \
   template <typename = void>                                                                       \
   CUDA_ON_CPU_AT_CALLER cublasStatus_t cublasCgemm3mBatched##suffix(                               \

@@ -2,8 +2,9 @@
 /// Replaces the cuFFT header: Fourier transforms in one, two and three dimensions. FFTW computes
 /// the transforms when the stream executes the call.
 ///
-/// Work areas are not needed. A plan nevertheless has the size of one, so that programs can manage
-/// their work areas. Programs that include this header must be linked with FFTW in both precisions.
+/// Transforms need no work areas. Each plan nevertheless reports the size of a work area, so that
+/// programs can manage their work areas. Programs that include this header must be linked with FFTW
+/// in both precisions.
 
 #pragma once
 

@@ -213,8 +213,8 @@ namespace cuda_on_cpu {
 
 inline bool is_poisson_mean(double mean) { return mean > 0 && mean <= 400000; }
 
-/// The values of a discrete distribution within 12 standard deviations of its mean. The probability
-/// of all other values is less than the rounding error.
+/// The values of a discrete distribution whose distance from its mean is at most 30 more than 12
+/// standard deviations. The probability of all other values is less than the rounding error.
 struct DiscreteRange {
   unsigned first, count;
 

@@ -25,7 +25,7 @@ enum cudaDataType {
 };
 using cudaDataType_t = cudaDataType;
 
-/// When a library may emulate an arithmetic by another one.
+/// When a library may emulate the arithmetic of a type with that of another type.
 enum cudaEmulationStrategy {
   CUDA_EMULATION_STRATEGY_DEFAULT = 0,
   CUDA_EMULATION_STRATEGY_PERFORMANT = 1,

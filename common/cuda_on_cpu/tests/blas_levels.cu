@@ -922,7 +922,8 @@ TEST(level_1_with_types_as_arguments) {
     tap::expect_near(__half2float(added[i]), 2 * __half2float(x[i]) + __half2float(y[i]), 0.002f);
 }
 
-/// Calls the routines with types as arguments, and those of the type itself: results are equal.
+/// Expects that the routines whose types are arguments return the same results as the routines of
+/// the type.
 template <typename T>
 void expect_typed_vectors(cudaDataType type, cudaDataType part) {
   using Real = RealOf<T>;

@@ -165,7 +165,7 @@ int product(const std::vector<int>& factors) {
   return product;
 }
 
-/// The values of one side of a plan: its extents, and their places in memory.
+/// The extents of the values on one side of a plan, and the places of the values in memory.
 struct Layout {
   std::vector<int> extents, storage;
   int stride, distance, batch;
@@ -196,8 +196,8 @@ Layout random_layout(const std::vector<int>& extents, int batch) {
   return layout;
 }
 
-/// The layout of real values that share their memory with `waves`, without other gaps than those at
-/// the end of each row.
+/// The layout of real values that share their memory with `waves`. Each row has a gap at its end,
+/// and there are no other gaps.
 Layout in_place_layout(const Layout& waves, int cols) {
   Layout real = waves;
   real.extents.back() = cols;
@@ -229,7 +229,7 @@ void store(float2& value, Complex from) {
 }
 void store(double2& value, Complex from) { value = {from.real(), from.imag()}; }
 
-/// The places in memory, as counts of real numbers, of the elements of an array.
+/// Whether each real value in memory belongs to an element of an array.
 template <typename Element, typename Real>
 std::vector<bool> places(const Layout& layout, std::size_t numbers) {
   constexpr int width = sizeof(Element) / sizeof(Real);
@@ -240,8 +240,8 @@ std::vector<bool> places(const Layout& layout, std::size_t numbers) {
   return used;
 }
 
-/// Runs a plan between two layouts, and compares the result with sums. Numbers in the gaps keep
-/// their values.
+/// Runs a plan between two layouts, and compares the result with sums. Values in the gaps must not
+/// change.
 template <typename Precision, typename From, typename To>
 void expect_transform(const Layout& from, const Layout& to, cufftType type, int sign,
                       bool in_place) {
@@ -263,7 +263,7 @@ void expect_transform(const Layout& from, const Layout& to, cufftType type, int 
     for (Complex& value : values)
       value = {random_value(-1.0, 1.0), type == Precision::c2c ? random_value(-1.0, 1.0) : 0};
     auto given = values;
-    if (type == Precision::c2r) {  // the waves of real values, and the values times their number
+    if (type == Precision::c2r) {  // the input is the transform of real values
       given = transformed(values, shape, CUFFT_FORWARD);
       for (Complex& value : values) value *= count;
       wanted.push_back(values);

@@ -136,8 +136,8 @@ TEST(halves_have_a_function_of_their_own) {
                left[1] * right[3] + left[3] * right[4] + left[5] * right[5]);
 }
 
-/// Products with vectors of 16-bit elements, in a batch whose matrices are strides or addresses
-/// apart.
+/// Products with vectors of 16-bit elements, in a batch whose matrices are given by a stride or by
+/// their addresses.
 template <typename From, typename To, typename Strided, typename Batched>
 void expect_products_with_vectors(Strided strided, Batched batched) {
   const Handle handle;
@@ -193,7 +193,7 @@ TEST(products_with_vectors_of_16_bits) {
       [](auto... all) { return cublasTSSgemvBatched(all...); });
 }
 
-/// Complex products in all forms, which equal the product of the type itself.
+/// All variants of a complex product return the same result.
 TEST(complex_products_have_several_forms) {
   const Handle handle;
   constexpr int size = 8 * 8;

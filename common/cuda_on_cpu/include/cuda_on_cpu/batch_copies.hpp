@@ -7,8 +7,8 @@
 
 #include "runtime_hints.hpp"
 
-/// When a copy may read its source. The CPU device reads it in the order of the stream, unless the
-/// call must read it.
+/// When a copy may read its source. The CPU device reads the source in the order of the stream. If
+/// the call itself must read the source, the call waits for the copies.
 enum cudaMemcpySrcAccessOrder {
   cudaMemcpySrcAccessOrderInvalid = 0,
   cudaMemcpySrcAccessOrderStream = 1,

@@ -1287,9 +1287,9 @@ CUDA_ON_CPU_AT_CALLER cublasStatus_t matinv_batched(cublasHandle_t handle, Index
       });
 }
 
-/// Computes the Householder reflection of x. The elements after the first one become those of the
-/// Householder vector v, whose first element is 1. The first element of x becomes that of the
-/// reflected vector, in which all other elements are zero.
+/// Computes the Householder reflection of x. The first element of x becomes the first element of
+/// the reflected vector, whose other elements are zero. The other elements of x become the elements
+/// of the Householder vector v, whose first element is 1 and is not stored.
 /// \returns the factor tau of the reflection I - tau v v'
 template <typename Value>
 Value reflect(Value* x, Index size) {

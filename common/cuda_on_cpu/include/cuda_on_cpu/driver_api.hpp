@@ -318,7 +318,7 @@ CUresult cuMemcpy3D(const CUDA_MEMCPY3D* copy);
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D* copy, CUstream stream);
 CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* copy);
 CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* copy, CUstream stream);
-// Copies of one line. Positions in arrays are in bytes.
+// One-dimensional copies. Offsets into arrays are in bytes.
 CUresult cuMemcpyDtoA(CUarray to, std::size_t offset, CUdeviceptr from, std::size_t bytes);
 CUresult cuMemcpyAtoD(CUdeviceptr to, CUarray from, std::size_t offset, std::size_t bytes);
 CUresult cuMemcpyHtoA(CUarray to, std::size_t offset, const void* from, std::size_t bytes);

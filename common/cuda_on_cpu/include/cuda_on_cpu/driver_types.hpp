@@ -1,5 +1,5 @@
 /// \file
-/// The types of CUDA's driver API. The types of streams, events and graphs are other names of the
+/// The types of CUDA's driver API. The types of streams, events and graphs are aliases of the
 /// runtime's types. Errors have a separate enumeration.
 
 #pragma once

@@ -128,8 +128,8 @@ inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
   return cudaGraphAddNode(node, graph, after, nullptr, count, parameters);
 }
 
-/// Changes the parameters of a node. The type must be that of the node. Nodes that allocate or free
-/// memory, and conditional nodes, cannot be changed.
+/// Changes the parameters of a node, whose type must equal `type` of the parameters. Nodes that
+/// allocate or free memory, and conditional nodes, cannot be changed.
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* parameters);
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
                                        cudaGraphNodeParams* parameters);
@@ -284,7 +284,7 @@ enum cudaGraphDebugDotFlags {
   cudaGraphDebugDotFlagsHandles = 1 << 10,
   cudaGraphDebugDotFlagsConditionalNodeParams = 1 << 15
 };
-/// Writes the nodes and edges of a graph into a file in the language DOT. The flags have no effect.
+/// Writes the nodes and edges of a graph into a file in the DOT language. The flags have no effect.
 cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned flags);
 
 // --- Capture: the captured graph of a stream and its current dependencies

@@ -99,8 +99,8 @@ int with_workspace(Call call) {
   List<Value> room(static_cast<std::size_t>(reported_size(reported)));
   return call(room.data(), static_cast<int>(room.size()));
 }
-/// As `with_workspace`, for routines that divide and conquer: they require a workspace of integers,
-/// and for complex matrices a workspace of real values.
+/// As `with_workspace`, for divide-and-conquer routines. These routines also require a workspace of
+/// integers and, for complex matrices, a workspace of real values.
 template <typename Value, typename Call>
 int with_workspaces(Call call) {
   Value reported{};
@@ -164,7 +164,7 @@ using Access = Ranges::Access;
 
 // --- Checks of arguments
 
-constexpr int room_elements = 1;  ///< size of all workspaces in elements; LAPACK needs none
+constexpr int room_elements = 1;  ///< size of each workspace in elements; LAPACK needs none
 
 inline bool is_matrix(Index rows, Index columns, Index stride) {
   return rows >= 0 && columns >= 0 && stride >= rows && stride >= 1;
@@ -220,7 +220,7 @@ inline cusolverStatus_t report_bytes(cusolverDnHandle_t handle, bool is_valid, s
   *bytes = room_elements * sizeof(cuDoubleComplex);
   return CUSOLVER_STATUS_SUCCESS;
 }
-/// As above, for functions that also have a workspace in host memory. LAPACK needs none.
+/// As above, for functions that also have a workspace in host memory, whose reported size is 0.
 inline cusolverStatus_t report_bytes(cusolverDnHandle_t handle, bool is_valid,
                                      std::size_t* device_bytes, std::size_t* host_bytes) {
   const auto status = report_bytes(handle, is_valid && host_bytes != nullptr, device_bytes);
@@ -974,7 +974,7 @@ inline const Jacobi& of_batches() {
   return parameters;
 }
 
-/// The Frobenius norm.
+/// The Frobenius norm of a matrix with these elements.
 template <typename Value>
 double norm_of(const List<Value>& values) {
   double norm = 0;

@@ -14,7 +14,7 @@ namespace cuda_on_cpu {
 #define CUDA_ON_CPU_AT_CALLER [[gnu::always_inline]] inline
 
 /// Memory that a library call reads, writes, or both: one range, or one range for each column of a
-/// matrix. Memory between the ranges does not belong to it.
+/// matrix. The call does not access memory between the ranges.
 struct Touched {
   const void* first;
   std::size_t bytes;

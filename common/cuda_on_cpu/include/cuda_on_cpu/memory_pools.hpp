@@ -57,7 +57,7 @@ struct CUmemPoolHandle_st {
   bool is_exported = false;    ///< whether the pool has been exported through a file
   bool is_imported = false;    ///< whether another process has created the pool
   unsigned long long of[2]{};  ///< if imported: exporting process, index of the pool
-  bool lets[64]{};             ///< whether another device may access the pool's memory
+  bool lets[64]{};             ///< for each other device, whether it may access the memory
 };
 using cudaMemPool_t = CUmemPoolHandle_st*;
 

@@ -73,7 +73,8 @@ void load_ordered(const Value* address, Value* value, int order, int scope) {
   if constexpr (sizeof(Value) == 16) {
     atomic_load_sixteen(value, address, order_of_constant(order));
   } else {
-    static_assert(sizeof(Value) == sizeof(WordOf<Value>), "a value has 1, 2, 4, 8 or 16 bytes");
+    static_assert(sizeof(Value) == sizeof(WordOf<Value>),
+                  "the value must have 1, 2, 4, 8 or 16 bytes");
     const auto word = atomic_load(reinterpret_cast<const WordOf<Value>*>(address),
                                   order_of_constant(order), scope_of_constant(scope));
     std::memcpy(value, &word, sizeof word);
@@ -85,7 +86,8 @@ void store_ordered(Value* address, const Value* value, int order, int scope) {
   if constexpr (sizeof(Value) == 16) {
     atomic_store_sixteen(address, value, order_of_constant(order));
   } else {
-    static_assert(sizeof(Value) == sizeof(WordOf<Value>), "a value has 1, 2, 4, 8 or 16 bytes");
+    static_assert(sizeof(Value) == sizeof(WordOf<Value>),
+                  "the value must have 1, 2, 4, 8 or 16 bytes");
     WordOf<Value> word;
     std::memcpy(&word, value, sizeof word);
     atomic_store(reinterpret_cast<WordOf<Value>*>(address), word, order_of_constant(order),
@@ -95,7 +97,7 @@ void store_ordered(Value* address, const Value* value, int order, int scope) {
 
 template <typename Value>
 void exchange_ordered(Value* address, const Value* value, Value* old, int order, int scope) {
-  static_assert(sizeof(Value) == 4 || sizeof(Value) == 8, "a value has 4 or 8 bytes");
+  static_assert(sizeof(Value) == 4 || sizeof(Value) == 8, "the value must have 4 or 8 bytes");
   WordOf<Value> word;
   std::memcpy(&word, value, sizeof word);
   word = atomic<Atomic::exchange>(reinterpret_cast<WordOf<Value>*>(address), word,
@@ -107,7 +109,7 @@ void exchange_ordered(Value* address, const Value* value, Value* old, int order,
 template <typename Value>
 bool compare_exchange_ordered(Value* address, Value* expected, const Value* desired, int order,
                               int scope) {
-  static_assert(sizeof(Value) == sizeof(WordOf<Value>), "a value has 1, 2, 4 or 8 bytes");
+  static_assert(sizeof(Value) == sizeof(WordOf<Value>), "the value must have 1, 2, 4 or 8 bytes");
   WordOf<Value> old, wanted;
   std::memcpy(&old, expected, sizeof old);
   std::memcpy(&wanted, desired, sizeof wanted);

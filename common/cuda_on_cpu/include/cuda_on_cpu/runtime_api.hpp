@@ -117,7 +117,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaDeviceReset();
 /// Returns the device that is most similar to the given properties. All devices are alike here, so
-/// this is the first one.
+/// the function returns device 0.
 cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* properties);
 /// Sets the order of the devices in which a host thread searches for its device. The first device
 /// of the list becomes the current device, unless the thread has chosen one already.
@@ -461,8 +461,9 @@ cudaError_t active_clusters(int* clusters, AnyKernel kernel, const cudaLaunchCon
 cudaError_t largest_cluster(int* blocks, AnyKernel kernel, const cudaLaunchConfig_t& config);
 cudaError_t available_shared(std::size_t* bytes, AnyKernel kernel, int blocks, int block_size);
 /// Finds the block size with which most threads of the kernel are active on an SM, and the number
-/// of blocks for the whole device. \param limit the largest block size; 0 if only the kernel limits
-/// the size \param shared_of the dynamic shared memory of a block with a given number of threads
+/// of blocks for the whole device.
+/// \param limit the largest block size; 0 if only the kernel limits the size
+/// \param shared_of the dynamic shared memory of a block with a given number of threads
 cudaError_t best_block(int* grid, int* block, AnyKernel kernel, int limit, unsigned flags,
                        std::size_t (*shared_of)(void* closure, int block_size), void* closure);
 cudaError_t check_occupancy_flags(unsigned flags);

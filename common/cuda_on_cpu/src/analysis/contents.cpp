@@ -16,7 +16,7 @@ namespace cuda_on_cpu::analysis {
 namespace {
 
 constexpr std::size_t most_of_array = std::size_t{1} << 20;  // larger arrays are left out
-constexpr std::size_t most_of_file = std::size_t{16} << 20;
+constexpr std::size_t most_of_file = std::size_t{16} << 20;  // records beyond are left out
 
 struct Contents {
   const char* path = std::getenv("CUDA_ON_CPU_CONTENTS");

@@ -11,8 +11,9 @@ namespace analysis {
 
 /// Appends a record about a launch to the file of CUDA_ON_CPU_CONTENTS. A record is one line of
 /// JSON, which describes the arrays to which the arguments of the launch point, and then the bytes
-/// of those arrays that have changed since their bytes were last appended. \param when "before" or
-/// "after" the launch
+/// of those arrays that have changed since their bytes were last appended. A record that does not
+/// fit into the file, which has at most 16 MiB, is left out.
+/// \param when "before" or "after" the launch
 void append_contents(const Launch& launch, const char* when);
 
 }  // namespace analysis

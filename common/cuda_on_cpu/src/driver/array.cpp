@@ -57,7 +57,8 @@ Side side_of(CUmemorytype type, void* host, CUdeviceptr device, CUarray array, s
           {memory, pitch != 0 ? pitch : copy.WidthInBytes, copy.WidthInBytes, copy.Height}};
 }
 
-/// The kind of a copy between two sides. Addresses of unified memory show their side themselves.
+/// The kind of a copy between two sides. For unified memory, the runtime derives the side from the
+/// address.
 cudaMemcpyKind kind_of(CUmemorytype from, CUmemorytype to) {
   if (from == CU_MEMORYTYPE_UNIFIED || to == CU_MEMORYTYPE_UNIFIED) return cudaMemcpyDefault;
   const bool from_host = from == CU_MEMORYTYPE_HOST, to_host = to == CU_MEMORYTYPE_HOST;

@@ -73,7 +73,7 @@ CUresult needs_device(CUdevice device) {
   return fail_driver(CUDA_ERROR_INVALID_DEVICE, "there is no device " + std::to_string(device));
 }
 
-/// Calls a function of the runtime, which needs no context, after a check of its devices.
+/// Checks the devices, and then calls a function of the runtime that needs no context.
 template <typename Call>
 CUresult for_devices(std::initializer_list<CUdevice> devices, const Call& of_runtime) {
   if (const CUresult error = needs_initialisation(); error != CUDA_SUCCESS) return error;

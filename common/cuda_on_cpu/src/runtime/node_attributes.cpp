@@ -16,7 +16,7 @@ namespace {
 
 using Guard = std::scoped_lock<RuntimeMutex>;
 
-/// The operations of a node in an executable graph. Empty if launches cannot skip the node.
+/// The operations of a node in an executable graph; empty if launches cannot skip the node.
 Operations operations_of(const CUgraphExec_st& executable, const CUgraphNode_st& node) {
   if (node.type != cudaGraphNodeTypeKernel && node.type != cudaGraphNodeTypeMemcpy &&
       node.type != cudaGraphNodeTypeMemset)
@@ -73,7 +73,7 @@ std::string label_of(const CUgraphNode_st& node) {
   }
 }
 
-/// Writes the nodes and edges of a graph, and of its inner graphs, in the language DOT.
+/// Writes the nodes and edges of a graph, and of its inner graphs, in the DOT language.
 /// \param prefix the beginning of the names of all nodes of this graph
 void draw(std::ostream& out, const CUgraph_st& graph, const std::string& prefix) {
   const std::vector<cudaGraphNode_t> nodes = seen_of(graph);
@@ -107,7 +107,7 @@ cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t executable, cudaGraphNode_t 
   const Operations operations = operations_of(*executable, *node);
   if (operations.empty())
     return fail(cudaErrorInvalidValue,
-                "the instance has no such node, or it is not a kernel, a copy or a memset");
+                "the instance has no such node, or the node is not a kernel, a copy or a memset");
   for (const OperationPointer& operation : operations) operation->is_disabled = enabled == 0;
   return lasting_error();
 }

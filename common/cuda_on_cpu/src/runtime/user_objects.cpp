@@ -4,7 +4,7 @@
 
 #include "graphs.hpp"
 
-/// An object of the program, which is destroyed together with its last reference.
+/// An object of the program. It is destroyed when its last reference is released.
 struct CUuserObject_st {
   void* object;
   cudaHostFn_t destroy;

@@ -9,7 +9,8 @@
 
 namespace cuda_on_cpu {
 
-/// The references that a graph or an executable graph holds. A copy holds references of its own.
+/// The references of a graph or of an executable graph to user objects. A copy has references of
+/// its own.
 class UserObjects {
  public:
   UserObjects() = default;
@@ -22,7 +23,7 @@ class UserObjects {
   void take(cudaUserObject_t object, unsigned count) { counts_[object] += count; }
   /// Adds one reference to each object of another graph.
   void add(const UserObjects& other);
-  /// Releases references. Returns false if there are fewer.
+  /// Releases references. Returns false if there are fewer than `count`.
   bool remove(cudaUserObject_t object, unsigned count);
 
  private:
