@@ -353,7 +353,7 @@ const staircase::Workload<Problem, 2> workload{
                    {"steps", &Problem::steps, 0, 1e9, "number of time steps"},
                    {"dt", &Problem::dt, 0, 1e3, "length of a time step"},
                    {"softening", &Problem::softening, 0, 1e3,
-                    "distance below which the attraction no longer grows"},
+                    "length whose square is added to each squared distance"},
                    {"seed", &Problem::seed, 0, 16777215, "seed of the random values"},
                    {"budget", &Problem::budget, 0, 1e15,
                     "bytes of device memory for slices; 0: all free memory"},

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "../indestructible.hpp"
 #include "../machine/launch.hpp"
@@ -16,7 +17,7 @@ namespace cuda_on_cpu::analysis {
 namespace {
 
 constexpr std::size_t most_of_array = std::size_t{1} << 20;  // larger arrays are left out
-constexpr std::size_t most_of_file = std::size_t{16} << 20;  // records beyond are left out
+constexpr std::size_t most_of_file = std::size_t{16} << 20;  // the first larger record ends the file
 
 struct Contents {
   const char* path = std::getenv("CUDA_ON_CPU_CONTENTS");
@@ -59,7 +60,11 @@ void append_contents(const Launch& launch, const char* when) {
                                                   {"others", other_words_of(launch)}}
                                .dump() +
                            "\n";
-  if (c.written + line.size() + bytes.size() > most_of_file) return;
+  if (c.written + line.size() + bytes.size() > most_of_file) {
+    // Later records refer to the bytes of this one.
+    std::fclose(std::exchange(c.file, nullptr));
+    return;
+  }
   c.written += line.size() + bytes.size();
   std::fwrite(line.data(), 1, line.size(), c.file);
   std::fwrite(bytes.data(), 1, bytes.size(), c.file);
