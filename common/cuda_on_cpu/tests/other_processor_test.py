@@ -13,7 +13,8 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 DEVICE = HERE.parent
 COMPILER, EMULATOR = "aarch64-linux-gnu-g++", "qemu-aarch64"
-NOT_CALLED = {"c_names", "capture", "conditions", "graphs", "ipc", "library_call", "nccl", "textures"}  # by the test
+NOT_CALLED = {"c_names", "capture", "conditions", "graphs", "ipc", "library_call", "nccl", "node_attributes", "textures",
+              "user_objects"}  # by the test
 STANDARD = ["-std=c++20", f"-I{DEVICE / 'include'}"]
 PLAIN = ["-ftls-model=local-exec", "-w"]
 COMMON = ["<algorithm>", "<map>", "<mutex>", "<string>", "<vector>", "<cuda_runtime.h>", f'"{DEVICE}/src/analysis.hpp"',
