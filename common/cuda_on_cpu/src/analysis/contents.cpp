@@ -17,7 +17,8 @@ namespace cuda_on_cpu::analysis {
 namespace {
 
 constexpr std::size_t most_of_array = std::size_t{1} << 20;  // larger arrays are left out
-constexpr std::size_t most_of_file = std::size_t{16} << 20;  // the first larger record ends the file
+// The first record beyond this size ends the file.
+constexpr std::size_t most_of_file = std::size_t{16} << 20;
 
 struct Contents {
   const char* path = std::getenv("CUDA_ON_CPU_CONTENTS");
