@@ -81,7 +81,7 @@ struct FftDimensions {
 /// A plan, which a handle identifies. Strides are counted in elements of their array.
 struct FftPlan {
   bool exists = false, is_made = false;
-  bool is_basic = true;  ///< the strides are those of contiguous arrays
+  bool is_basic = true;  ///< the strides describe contiguous arrays
   bool allocates_area = true, has_area = false;
   void* area = nullptr;  ///< the work area that the program has set
   std::size_t area_bytes = 0;
@@ -132,7 +132,7 @@ inline FftDimensions contiguous(const FftDimensions& counts, long long row) {
   return strides;
 }
 
-/// The layout that a program gives for one side of a plan. Its dimensions are those of the storage.
+/// The layout that a program gives for one side of a plan. Its dimensions describe the storage.
 template <typename Size>
 struct FftLayout {
   const Size* storage;  ///< null for contiguous arrays; the first entry is ignored

@@ -25,7 +25,7 @@ enum cudaDataType {
 };
 using cudaDataType_t = cudaDataType;
 
-/// When a library may emulate the arithmetic of a type with that of another type.
+/// When a library may emulate the arithmetic of a type with another type.
 enum cudaEmulationStrategy {
   CUDA_EMULATION_STRATEGY_DEFAULT = 0,
   CUDA_EMULATION_STRATEGY_PERFORMANT = 1,

@@ -82,7 +82,7 @@ struct Wait {
   const void* barrier_object;
 };
 
-/// State that only few threads need. The default values are those of a thread that begins.
+/// State that only few threads need. The default values hold for a thread that begins.
 struct Details {
   std::vector<PendingCopy> copies = {};
   std::size_t batches = 0;              ///< number of batches of copies that the thread has

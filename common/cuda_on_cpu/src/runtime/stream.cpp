@@ -157,8 +157,8 @@ bool any_waits_for_me(const std::vector<std::thread::id>& threads) {
   return false;
 }
 
-/// All streams of a device: those of the program, newest first, then destroyed streams, and finally
-/// the special streams.
+/// All streams of a device: the streams of the program, newest first, then destroyed streams, and
+/// finally the special streams.
 std::vector<CUstream_st*> streams_of(int device) {
   Streams& s = streams();
   std::vector<CUstream_st*> all(s.created.rbegin(), s.created.rend());
