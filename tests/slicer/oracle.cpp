@@ -256,8 +256,16 @@ void test(const Tested& function, unsigned seed, int trials, bool is_parallel) {
     const bool is_aliased = !trial.one.empty();
     const auto serial = std::make_unique<State>();
     is_parallel ? function.logged(trial, *serial) : log(function, trial, *serial);
-    std::printf("%d %d %s %s %lx", function.number, t, is_aliased ? trial.one.c_str() : "-",
-                is_aliased ? trial.other.c_str() : "-", digest(*serial));
+    // A function may write to any address on the heap, where stdout has its buffer. The results of
+    // a trial therefore stay on the stack until all of its functions have run.
+    std::array<char, 1024> line{};
+    std::size_t length = 0;
+    const auto add = [&](const char* format, auto... values) {
+      length += static_cast<std::size_t>(
+          std::snprintf(line.data() + length, line.size() - length, format, values...));
+    };
+    add("%d %d %s %s %lx", function.number, t, is_aliased ? trial.one.c_str() : "-",
+        is_aliased ? trial.other.c_str() : "-", digest(*serial));
     const std::map<int, Found> of_loops = found;
     for (std::size_t loop = 0; loop < function.permuted.size() && !is_parallel; ++loop) {
       bool is_free = true;
@@ -270,12 +278,13 @@ void test(const Tested& function, unsigned seed, int trials, bool is_parallel) {
       }
       const auto at = of_loops.find(static_cast<int>(loop));
       const Found of_loop = at == of_loops.end() ? Found{} : at->second;
-      std::printf(" %s%s%s", of_loop.conflicts ? "c" : "-", is_free ? "-" : "o",
-                  of_loop.broken.empty()                         ? "-"
-                  : of_loop.broken == "the caller needs a value" ? "s"
-                                                                 : "b");
+      add(" %s%s%s", of_loop.conflicts ? "c" : "-", is_free ? "-" : "o",
+          of_loop.broken.empty()                         ? "-"
+          : of_loop.broken == "the caller needs a value" ? "s"
+                                                         : "b");
     }
-    std::printf("\n");
+    std::puts(line.data());
+    std::fflush(stdout);
   }
 }
 
