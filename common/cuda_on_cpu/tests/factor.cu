@@ -85,7 +85,7 @@ void expect_factor(cublasFillMode_t part, int n, int lda, T tolerance, bool with
   const Handle handle;
   const std::vector<T> values = random_matrix<T>(part, n, lda);
   const Device<T> a(values), room(room_for(handle.it, part, n, a.get(), lda));
-  const Device<int> info(std::vector<int>{-1});
+  const Device<int> info(1);  // uninitialised
   expect((with_64_bits ? factorise_x(handle.it, part, n, a.get(), lda, info.get())
                        : factorise(handle.it, part, n, a.get(), lda, room.get(), room.size(),
                                    info.get())) == 0,
@@ -130,7 +130,7 @@ void expect_solutions(cublasFillMode_t part, int n, int lda, int count, T tolera
     as.insert(as.end(), a.begin(), a.end());
   }
   const Device<T> a(as), b(bs);
-  const Device<int> infos(std::vector<int>(count, -1)), info(std::vector<int>{-1});
+  const Device<int> infos(count), info(1);  // uninitialised
   if (batched) {
     std::vector<T*> first_of_a, first_of_b;
     for (int s = 0; s < count; ++s) {
@@ -209,7 +209,7 @@ TEST(the_first_pivot_that_is_not_positive_is_told) {
     auto values = random_matrix<double>(CUBLAS_FILL_MODE_LOWER, 9, 9);
     values[8 * 9 + 8] = values[bad * 9 + bad] = -1;
     const Device<double> a(values), room(1);
-    const Device<int> info(std::vector<int>{-1});
+    const Device<int> info(1);  // uninitialised
     expect(
         factorise(handle.it, CUBLAS_FILL_MODE_LOWER, 9, a.get(), 9, room.get(), 1, info.get()) == 0,
         "it runs");
@@ -225,7 +225,7 @@ TEST(it_waits_for_its_stream) {
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   expect(cusolverDnSetStream(handle.it, stream) == CUSOLVER_STATUS_SUCCESS, "it has a stream");
   const Device<double> a(std::vector<double>{3}), room(1);
-  const Device<int> info(std::vector<int>{-1});
+  const Device<int> info(1);  // uninitialised
   square<<<1, 1, 0, stream>>>(a.get());
   expect(
       factorise(handle.it, CUBLAS_FILL_MODE_UPPER, 1, a.get(), 1, room.get(), 1, info.get()) == 0,
